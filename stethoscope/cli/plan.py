@@ -106,7 +106,7 @@ def run(
     found: list[dict[str, Any]] = []
     planned: list[Planned] = []
     for path in models:
-        result = describe(path)
+        result, _ = describe(path)
         if result.status is not Status.OK:
             return result
         architecture = answer_of(result, Description).architecture

@@ -102,10 +102,10 @@ def _variable(file: ModelFile, view: memoryview, start: int, name: str, about: A
 def _declared(file: ModelFile, name: str, about: Any) -> tuple[tuple[int, ...], str, tuple[int, int]]:
     if isinstance(about, Mapping):
         shape, places = about.get("shape"), about.get("data_offsets")
-        numbers = [*shape, *places] if isinstance(shape, list) and isinstance(places, list) else [None]
-        whole = all(type(one) is int and one >= 0 for one in numbers) and len(places) == 2 and len(shape) <= 64
-        if whole and math.prod(shape) <= damage.MAX_WEIGHT_BYTES:
-            return tuple(shape), str(about.get("dtype")), (places[0], places[1])
+        if isinstance(shape, list) and isinstance(places, list) and len(places) == 2 and len(shape) <= 64:
+            whole = all(type(one) is int and one >= 0 for one in (*shape, *places))
+            if whole and math.prod(shape) <= damage.MAX_WEIGHT_BYTES:
+                return tuple(shape), str(about.get("dtype")), (places[0], places[1])
     raise _damaged(file, f"no shape and place of tensor {name[:60]!r}")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from stethoscope.models.containers import hdf5
+from stethoscope.models.containers.archive import open_archive
 from stethoscope.models.formats import detect, keras_h5, keras_zip, weights_h5
 from stethoscope.models.formats.keras_model.keras_config import Network
 from stethoscope.models.formats.keras_model.keras_parameters import Stored, by_class, by_name
@@ -151,7 +152,7 @@ def _network(file: ModelFile) -> Network | None:
     if kind.id == keras_h5.FORMAT.id:
         return keras_h5.read(file).network
     if kind.id == keras_zip.FORMAT.id:
-        with keras_zip.open_archive(file) as archive:
+        with open_archive(file) as archive:
             return keras_zip.read(file, archive).network
     return None
 

@@ -79,7 +79,9 @@ def read(data: memoryview | bytes) -> Bundle:
         places = {key.decode("utf-8", "replace"): _whole(key, raw) for key in raw if key[:1] != b"\0"}
     except (wire.Malformed, DecodeError) as error:
         raise Damaged(str(error)) from error
-    entries = {name: (place.dtype, place.shape, _stored(place)) for name, place in places.items()}
+    entries: dict[str, tuple[str, Shape, int]] = {
+        name: (place.dtype, place.shape, _stored(place)) for name, place in places.items()
+    }
     return Bundle(shards, entries, places)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.models.containers import damage, wire
+from stethoscope.models.containers.sorted_table import Damaged
 from stethoscope.models.formats.tf_graph import checkpoint_index, graph_ops, saved_model_files, tf_proto
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph, flatten, flatten_function
 from stethoscope.models.formats.tf_graph.graph_layers import Weight
@@ -165,7 +166,7 @@ def _bundle(located: Located, warnings: list[str]) -> checkpoint_index.Bundle | 
     with located.view(_INDEX) as view:
         try:
             return checkpoint_index.read(bytes(view))
-        except checkpoint_index.Damaged as error:
+        except Damaged as error:
             warnings.append(f"{_INDEX} cannot be read: {error}.")
             return None
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Attribute, Call, Made, Value, ancestors, is_const, plain
@@ -72,7 +73,7 @@ def _exchanged(one: Call, other: Call) -> bool:
     )
 
 
-def _same_classes(facts: Facts, one: Call, other: Call) -> list:
+def _same_classes(facts: Facts, one: Call, other: Call) -> list[Edit]:
     nodes = [next((k.value for k in call.call_node.keywords if k.arg == "classes"), None) for call in (one, other)]
     if nodes[0] is None or nodes[1] is None:
         return []

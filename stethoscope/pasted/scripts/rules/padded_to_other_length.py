@@ -28,8 +28,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if isinstance(given, Items) and given.items and call.method == "fit":
                 given = given.items[0]
             other = _padding(given)
-            found = None if other is None else number(other.argument("maxlen", 1))
-            if other is None or found is None or found == length or id(other.node) in done:
+            theirs = None if other is None else number(other.argument("maxlen", 1))
+            if other is None or theirs is None or theirs == length or id(other.node) in done:
                 continue
             done.add(id(other.node))
             node = next((one for one in other.call_node.keywords if one.arg == "maxlen"), None)
@@ -44,7 +44,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 Fault.PREPROCESSING,
                 Severity.HIGH,
                 0.9,
-                f"These rows are padded to {found:.0f}, those of the training (line {facts.source.where(trained.line).partition(':')[2]}) to {length:.0f}.",
+                f"These rows are padded to {theirs:.0f}, those of the training (line {facts.source.where(trained.line).partition(':')[2]}) to {length:.0f}.",
                 "Pad to one length.",
                 edits,
             )
