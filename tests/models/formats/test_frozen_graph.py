@@ -394,3 +394,25 @@ def test_limits_on_operators(dense, monkeypatch):
     monkeypatch.setattr(damage, "MAX_LAYERS", 3)
     with pytest.raises(TooLarge, match="7 operators"):
         FORMAT.describe(dense)
+
+
+def test_a_graph_without_inputs_is_not_said_to_be_steady_where_it_draws(tmp_path):
+    told = []
+    for op in ("RandomUniform", "StatelessRandomUniform"):
+        graph = tf_proto.messages().GraphDef()
+        tf_graphs.constant(graph, "shape", [1], INT32, tf_graphs.integers(3))
+        tf_graphs.constant(graph, "seed", [2], INT32, tf_graphs.integers(1, 2))
+        inputs = ["shape"] if op == "RandomUniform" else ["shape", "seed"]
+        tf_graphs.node(graph, "y", op, inputs, dtype=FLOAT, T=INT32)
+        (warning,) = [one for one in FORMAT.describe(graph_file(tmp_path, graph)).warnings if "no inputs" in one]
+        told.append("RandomUniform" in warning)
+    assert told == [True, False]
+
+
+def test_what_an_operator_leaves_unset_is_no_output(tmp_path):
+    graph = tf_proto.messages().GraphDef()
+    tf_graphs.placeholder(graph, "x", [3, 4])
+    tf_graphs.node(graph, "values", "Svd", ["x"], T=FLOAT).attr["compute_uv"].b = False
+    assert [one.name for one in FORMAT.describe(graph_file(tmp_path, graph)).outputs] == ["values"]
+    graph.node[-1].attr["compute_uv"].b = True
+    assert len(FORMAT.describe(graph_file(tmp_path, graph)).outputs) == 3

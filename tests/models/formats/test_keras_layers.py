@@ -171,9 +171,13 @@ def _single(keras: Any, expression: str, shapes: list[tuple[int, ...]]) -> Any:
     return keras.Model(inputs, layer(inputs if len(inputs) > 1 else inputs[0]))
 
 
-def _attention(keras: Any, expression: str) -> Any:
+def _attention(keras: Any, expression: str, *, masked: bool) -> Any:
     query, value = keras.Input(SERIES), keras.Input((6, 5 if "Group" in expression else 4))
-    return keras.Model([query, value], eval(expression, {"L": keras.layers})(query, value))
+    layer = eval(expression, {"L": keras.layers})
+    if not masked:
+        return keras.Model([query, value], layer(query, value))
+    mask = keras.Input((SERIES[0], 6))
+    return keras.Model([query, value, mask], layer(query, value, attention_mask=mask))
 
 
 CASES: list[tuple[str, str, Callable[[Any], Any]]] = [
@@ -181,9 +185,10 @@ CASES: list[tuple[str, str, Callable[[Any], Any]]] = [
     for package, table in (("keras", BOTH | KERAS_3), ("tf_keras", BOTH | TF_KERAS))
     for expression, shapes in table.items()
 ] + [
-    (package, expression, lambda keras, e=expression: _attention(keras, e))
+    (package, f"{expression}{' masked' * masked}", lambda keras, e=expression, m=masked: _attention(keras, e, masked=m))
     for package in ("keras", "tf_keras")
     for expression in ATTENTION
+    for masked in (False, True)
     if package == "keras" or "Group" not in expression
 ]
 

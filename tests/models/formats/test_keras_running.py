@@ -209,13 +209,14 @@ def test_compile_settings(package: str, suffix: str, packages: dict[str, Any], t
     assert not described.hazards
 
 
+@pytest.mark.parametrize("functional", [False, True])
 @pytest.mark.parametrize(("package", "suffix"), FILES)
 def test_a_lambda_needs_trust_and_then_runs(
-    package: str, suffix: str, packages: dict[str, Any], tmp_path: Path
+    package: str, suffix: str, functional: bool, packages: dict[str, Any], tmp_path: Path
 ) -> None:
     keras = packages[package]
-    layers = keras.layers
-    model = keras.Sequential([layers.Input((3,)), layers.Lambda(lambda x: x * 2.0, output_shape=(3,), name="twice")])
+    given, twice = keras.layers.Input((3,)), keras.layers.Lambda(lambda x: x * 2.0, output_shape=(3,), name="twice")
+    model = keras.Model(given, twice(given)) if functional else keras.Sequential([given, twice])
     file, described = saved(model, tmp_path, suffix)
     assert (described.hazards[0].rule, described.hazards[0].where) == ("lambda", "twice")
     with pytest.raises(NeedsTrust, match="twice"):
