@@ -48,9 +48,7 @@ def test_describe_prints_one_object_with_the_contract_keys(tiny):
 
 def test_what_runs_a_models_code_takes_the_code_that_is_beside_it():
     whole = typer.main.get_command(app)
-    commands = {
-        name: {one.name for one in whole.get_command(None, name).params} for name in whole.list_commands(None)
-    }
+    commands = {name: {one.name for one in whole.get_command(None, name).params} for name in whole.list_commands(None)}
     with_trust = {name for name, parameters in commands.items() if "trust" in parameters}
     assert {name for name, parameters in commands.items() if "code" in parameters} == with_trust | {"describe"}
     assert "check" in with_trust
