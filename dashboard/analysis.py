@@ -54,8 +54,18 @@ def _fits(state: JobState) -> bool:
 
 @kept
 def _architecture(value: Mapping[str, Any]) -> Architecture | None:
-    description = fitting(Description, value)
+    description = _description(value)
     return None if description is None else description.architecture
+
+
+def description_in(result: JobResult) -> Description | None:
+    """What a job that describes answered, also where it ended early. The same for one answer."""
+    return _description(result.value)
+
+
+@kept
+def _description(value: Mapping[str, Any]) -> Description | None:
+    return fitting(Description, value)
 
 
 def reading(entry: Entry) -> bool:

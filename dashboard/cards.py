@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard import escape, figures, tables, words
 from stethoscope.jobs.store import Entry
+from stethoscope.models.weights_only import Part
 from stethoscope.types import Architecture
 
 
@@ -37,6 +38,15 @@ def model(entry: Entry, architecture: Architecture) -> None:
     compiled(architecture)
     if architecture.runnable and not architecture.missing:
         st.info(f"It can be looked at, but not run here: {escape.sentences(architecture.runnable)}")
+    warnings(architecture.warnings)
+
+
+def weights(entry: Entry, architecture: Architecture) -> None:
+    """The card of weights without a graph."""
+    *known, _ = _facts(entry, architecture)
+    own = sum(layer.type == Part.WEIGHT.value for layer in architecture.layers)
+    facts([*known, ("Arrays", words.count(len(architecture.layers)), f"{words.count(own)} of them the model's own")])
+    st.info(escape.sentences(architecture.runnable))
     warnings(architecture.warnings)
 
 

@@ -8,18 +8,22 @@ from dashboard import analysis, escape, navigation, panel, progress, render, rer
 from dashboard.session import View
 from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import store
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Status, UploadKind
 
 _SAMPLES = 4
 
 
-def architecture(view: View, state: JobState | None = None, *, say_if_partial: bool = False) -> Architecture | None:
+def architecture(
+    view: View, state: JobState | None = None, *, say_if_partial: bool = False, weights_too: bool = False
+) -> Architecture | None:
     """The model's architecture; None after drawing why there is none (yet).
 
     Args:
         view: whose model.
         state: of the job that describes it, where the page has looked at it already: it may have ended since.
         say_if_partial: also say when only the drawing is missing, which pages that draw nothing need not.
+        weights_too: also of weights without a graph, which a page about a model can say nothing of.
     """
     if view.entry is None:
         nothing_chosen(view)
@@ -29,7 +33,12 @@ def architecture(view: View, state: JobState | None = None, *, say_if_partial: b
         progress.watch(state, subject=view.entry.name, may_cancel=panel.may_cancel(state, view))
         st.skeleton(height=220)
         return None
-    return _read(view, state, say_if_partial)
+    found = _read(view, state, say_if_partial)
+    if found is None or weights_too or not format_of(found).only_weights:
+        return found
+    st.info(escape.sentences(found.runnable))
+    render.go_to("architecture", "See these weights →")
+    return None
 
 
 def nothing_chosen(view: View) -> None:

@@ -19,6 +19,7 @@ from dashboard import (
     upload_view,
 )
 from stethoscope.jobs.store import store
+from stethoscope.models.formats import format_of
 from stethoscope.types import UploadKind
 
 PAGE = {"title": "Overview", "section": "Model", "url_path": "overview", "icon": ""}
@@ -70,8 +71,12 @@ def opened(view: session.View) -> None:
     overview_tiles.heading(view)
     if entry.sample and (entry.behaviour or entry.description):
         st.markdown(escape.sentences(entry.description or entry.behaviour))
-    architecture = described.architecture(view, say_if_partial=True)
-    if architecture is not None:
+    architecture = described.architecture(view, say_if_partial=True, weights_too=True)
+    if architecture is not None and format_of(architecture).only_weights:
+        cards.weights(entry, architecture)
+        render.go_to("architecture", "See every array, and compare them with a model or other weights →")
+        cards.parameters_by_layer(architecture)
+    elif architecture is not None:
         overview_tiles.health(view, architecture)
         cards.model(entry, architecture)
         own_code.allowed(view, architecture, at_length=True)

@@ -15,10 +15,12 @@ from dashboard.architecture import (
     graph_view,
     layer_columns,
     layer_table,
+    weights_alone,
 )
 from dashboard.architecture.architecture_settings import Shown
 from dashboard.session import View
 from stethoscope.jobs.store import Entry
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Architecture", "section": "Model", "url_path": "architecture", "icon": ""}
@@ -95,12 +97,14 @@ def page() -> None:
     if view.entry is not None and state is not None and foreign_graph.only_drawn(view.entry, state):
         foreign_graph.show(view.entry, state)
         return
-    architecture = described.architecture(view, state, say_if_partial=True)
-    if view.entry is None or architecture is None:
+    architecture = described.architecture(view, state, say_if_partial=True, weights_too=True)
+    if view.entry is None or state is None or architecture is None:
         return
     with compare:
         other = compared_models.choose(view)
-    if other is None:
+    if other is None and format_of(architecture).only_weights:
+        weights_alone.show(view, state)
+    elif other is None:
         one_model(view, architecture)
     else:
         compared_models.show(view, other, architecture)

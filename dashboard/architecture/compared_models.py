@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import analysis, asking, choices, described, escape, panel, progress, render, session
-from dashboard.architecture import architecture_parts, comparison_parts, comparison_rows, graph_view, layer_table
+from dashboard.architecture import (
+    architecture_parts,
+    comparison_parts,
+    comparison_rows,
+    graph_view,
+    layer_table,
+    weights_alone,
+)
 from dashboard.architecture.comparison_rows import COLOURS, Row
 from dashboard.kept_answers import kept
 from dashboard.routes.netron_assets import needs_skeleton
@@ -15,6 +22,7 @@ from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs.store import Entry, store
+from stethoscope.models.formats import format_of
 from stethoscope.tasks.compare_architectures import ArchitectureDifference
 from stethoscope.types import Architecture, Budget, Job, JobResult
 
@@ -58,8 +66,11 @@ def choose(view: View) -> Entry | None:
 def show(view: View, other: Entry, here: Architecture) -> None:
     """The comparison, or how far it is."""
     assert view.entry is not None
-    there = described.architecture(View(view.owner, other))
+    there = described.architecture(View(view.owner, other), weights_too=True)
     if there is None:
+        return
+    if format_of(here).only_weights or format_of(there).only_weights:
+        weights_alone.beside(view, other)
         return
     files = {"model": view.entry.file, _OTHER: other.file}
     state = asking.state_of(Job("compare_architectures", files, {}, Budget(_MEMORY_BYTES, _TIME_S), "light"), view)

@@ -67,15 +67,22 @@ def models_in(folder: Path) -> list[Path]:
             continue
         if any(name.endswith(".index") for name in names) and any(_SHARD.fullmatch(name) for name in names):
             found.append(here)
-        found += [here / name for name in sorted(names) if _is_model(name)]
+        found += [here / name for name in sorted(names) if _is_model(here / name)]
         folders[:] = [name for name in folders if not name.startswith(".")]
         if len(here.relative_to(folder).parts) >= _DEEPEST:
             folders.clear()
     return found
 
 
-def _is_model(name: str) -> bool:
-    return name.lower().endswith(_MODELS) and name not in _NO_MODELS
+def _is_model(path: Path) -> bool:
+    """By its name; text that may be any message (`label_map.pbtxt`) by how it begins."""
+    if not path.name.lower().endswith(_MODELS) or path.name in _NO_MODELS:
+        return False
+    if path.suffix.lower() != ".pbtxt":
+        return True
+    with path.open("rb") as stream:
+        head = stream.read(4096)
+    return b"node {" in head or b"node{" in head
 
 
 def _matching(pattern: str) -> list[Path]:

@@ -50,5 +50,5 @@ def code_given() -> ModelFile | None:
     if place is None:
         return None
     if not place.is_file():
-        raise UnreadableFile(f"{place.name}: no such file. Check the path given for the code.")
+        raise UnreadableFile(f"{place}: no such file. Check the path given for the code.")
     return ModelFile.at(place.resolve())

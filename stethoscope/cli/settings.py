@@ -88,9 +88,8 @@ def call_styles(model: Path, text: str) -> list[str]:
     if "auto" in found:
         from stethoscope.memory.call_styles import usual_call
         from stethoscope.models.formats import detect
-        from stethoscope.types import ModelFile
 
-        usual = usual_call(detect(ModelFile.at(model)))
+        usual = usual_call(detect(cli_run.input_files(model, None)["model"]))
         found = [usual if style == "auto" else style for style in found]
     return list(dict.fromkeys(found))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,6 +33,10 @@ from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.tasks.describe import FormatNamed
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
+
+if TYPE_CHECKING:
+    from stethoscope.compare.parity.comparison import Comparison
+    from stethoscope.tasks.compare_weights import WeightsDifference
 
 _EMPTY: dict[str, Any] = {"verdict": None, "outputs": [], "top1_agreement": None, "first_divergence": None}
 _LIGHT = (".onnx", ".tflite")
@@ -88,18 +92,27 @@ def compare(
         if batch_size is not None:
             params["batch_size"] = batch_size
         params |= cli_run.data_params(prepare, target)
-        results = _compared(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
-        from stethoscope.cli import text_comparisons
-        from stethoscope.compare.parity.comparison import Comparison
+        results, kinds = _compared(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
+        from stethoscope.cli import text_comparisons, weights_text
+        from stethoscope.tasks.compare_weights import WeightsDifference
 
-        compared = [partial_of(result, Comparison) for result in results]
+        compared = [partial_of(result, kind) for result, kind in zip(results, kinds, strict=True)]
         verdicts = [None if one is None else one.verdict for one in compared]
         worst = min(range(len(results)), key=lambda place: _FROM_BAD.index(verdicts[place]))
         if as_json:
-            answers = [_comparison_answer(one, other) for one, other in zip(results, others, strict=True)]
+            answers = [_comparison_answer(*each) for each in zip(results, others, kinds, strict=True)]
             print_json(answers[worst] | ({"comparisons": answers} if len(answers) > 1 else {}))
         else:
-            text_comparisons.comparisons([other.title for other in others], results, compared)
+            of_models = [place for place, one in enumerate(compared) if not isinstance(one, WeightsDifference)]
+            for place, one in enumerate(compared):
+                if isinstance(one, WeightsDifference):
+                    weights_text.difference(models[0].name, others[place].title, one)
+            if of_models:
+                text_comparisons.comparisons(
+                    [others[place].title for place in of_models],
+                    [results[place] for place in of_models],
+                    [compared[place] for place in of_models],
+                )
         bad = next((one for one in results if one.status is not Status.OK), results[0])
         exit_for_status(bad.status, bad.reason)
         if verdicts[worst] == "different":
@@ -117,8 +130,11 @@ class _Other:
 
 def _compared(
     first: Path, others: Sequence[_Other], data: Path | None, params: Mapping[str, Any], limits: Budget
-) -> list[JobResult]:
-    """The comparisons, in order; one whose model cannot be described ends as that did."""
+) -> tuple[list[JobResult], list[type[Comparison | WeightsDifference]]]:
+    """The comparisons, in order, and what each answers; one whose model cannot be described ends as that did."""
+    from stethoscope.compare.parity.comparison import Comparison
+    from stethoscope.models.formats import all_formats
+    from stethoscope.tasks.compare_weights import WeightsDifference
     from stethoscope.tasks.record import Compared, comparison_job
 
     files = cli_run.input_files(first, data)
@@ -129,32 +145,38 @@ def _compared(
             engine.warm(["tensorflow"])  # takes seconds, which are those of reading what the files are
         described, worker = cli_run.describe_kind(engine, files)
         if described.status is not Status.OK:
-            return [described] * len(others)
+            return [described] * len(others), [Comparison] * len(others)
         left, ends = Compared(files, worker), dict[int, JobResult]()
-        right = dict[int, Compared]()
+        right, jobs = dict[int, Compared](), dict[int, Job]()
+        kinds: list[type[Comparison | WeightsDifference]] = [Comparison] * len(others)
+        held = all_formats()[answer_of(described, FormatNamed).format_id].only_weights
         for place, (one, own) in enumerate(zip(others, given, strict=True)):
             described, worker = cli_run.describe_kind(engine, own)
             if described.status is not Status.OK:
                 ends[place] = described
                 continue
-            right[place] = Compared(own, worker, one.settings, answer_of(described, FormatNamed).format_id)
-        jobs = {
+            named = answer_of(described, FormatNamed).format_id
+            if one.settings is None and (held or all_formats()[named].only_weights):
+                kinds[place] = WeightsDifference
+                theirs = {"other" if role == "model" else f"other-{role}": file for role, file in own.items()}
+                jobs[place] = Job("compare_weights", files | theirs, {}, limits)
+                continue
+            right[place] = Compared(own, worker, one.settings, named)
+        jobs |= {
             place: comparison_job(left, one, rows, params, limits, list(right.values())) for place, one in right.items()
         }
         ends |= dict(zip(jobs, cli_run.run_jobs(engine, list(jobs.values())), strict=True))
-    return [ends[place] for place in range(len(others))]
+    return [ends[place] for place in range(len(others))], kinds
 
 
-def _comparison_answer(result: JobResult, other: _Other) -> dict[str, Any]:
-    from stethoscope.compare.parity.comparison import Comparison
-
+def _comparison_answer(result: JobResult, other: _Other, kind: type[Comparison | WeightsDifference]) -> dict[str, Any]:
     return {
         **summary(result),
         "with": other.title,
         "peak_rss_bytes": result.peak_rss_bytes,
         "wall_s": result.wall_s,
         **_EMPTY,
-        **known(result, Comparison),
+        **known(result, kind),
     }
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 
 from stethoscope.models.containers import wire
 from stethoscope.models.foreign_archive import ACCEPTED, COMPRESSED, by_magic, in_compressed, in_zip
+from stethoscope.models.foreign_folder import in_folder
 from stethoscope.models.hugging_face import AS_ONNX, AS_SAVED_MODEL
 from stethoscope.types import ModelFile
 
@@ -37,7 +38,7 @@ def what_is_it(file: ModelFile) -> str:
     """Returns a sentence without the file's name, for example "is an HTML page, not a model. …". Never raises."""
     try:
         if file.path.is_dir():
-            return "is a folder without a saved_model.pb. Give the folder that holds it, or one model file."
+            return in_folder(file.path)
         size = file.path.stat().st_size
         if size == 0:
             return "is empty (0 bytes). Save the model again or repeat the upload."

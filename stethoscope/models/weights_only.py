@@ -26,6 +26,11 @@ class Part(StrEnum):
     OTHER = "Bookkeeping"
     """Counters, seeds, metrics."""
 
+    @property
+    def is_weight(self) -> bool:
+        """Whether it is the model's own."""
+        return self is Part.WEIGHT
+
 
 @dataclass(frozen=True)
 class Variable:

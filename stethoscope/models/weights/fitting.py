@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -71,23 +72,51 @@ def fit(model: ModelFile, weights: ModelFile) -> WeightsFit:
     Raises:
         UnreadableFile, UnsafeFile, TooLarge: as `Format.describe` of either.
     """
-    ours = _of_model(model)
-    theirs = _for_keras(model, weights, ours) or _of_weights(weights)
-    kind = detect(model)
-    if not kind.live and not kind.opens_inside and not kind.only_weights:
-        return _by_size(weights.name, ours, theirs)
-    pairs, how = _pairs(ours, theirs)
-    found = [_one(layer, ours[layer], theirs[other]) for layer, other in pairs.items()]
-    misfits = tuple(misfit for _, some in found for misfit in some)
-    missing = tuple(layer for layer in ours if layer not in pairs)
-    taken = set(pairs.values())
-    unexpected = tuple(layer for layer in theirs if layer not in taken)
-    arrays = sum(count for count, _ in found)
-    fits = bool(arrays) and not misfits and not missing and not unexpected
-    return WeightsFit(weights.name, fits, how, arrays, misfits, missing, unexpected)
+    with matched(model, weights) as found:
+        if found.by_size:
+            return _by_size(weights.name, found.ours, found.theirs)
+        arrays, misfits = 0, list[Misfit]()
+        for layer, other in found.pairs.items():
+            fitting, apart = one_layer(layer, found.ours[layer], found.theirs[other])
+            arrays += len(fitting)
+            misfits += apart
+        missing = tuple(layer for layer in found.ours if layer not in found.pairs)
+        taken = set(found.pairs.values())
+        unexpected = tuple(layer for layer in found.theirs if layer not in taken)
+        fits = bool(arrays) and not misfits and not missing and not unexpected
+        return WeightsFit(weights.name, fits, found.how, arrays, tuple(misfits), missing, unexpected)
 
 
-def _of_model(file: ModelFile) -> Groups:
+@dataclass(frozen=True)
+class Matched:
+    """Layers of a model and of weights, and which is which."""
+
+    ours: Groups
+    theirs: Groups
+    pairs: Mapping[str, str]
+    how: MatchedBy
+    by_size: bool = False
+    """Whether the model has operators instead of layers, which have no pairs then."""
+
+
+@contextmanager
+def matched(model: ModelFile, weights: ModelFile) -> Iterator[Matched]:
+    """Yields both while they are open for reading values.
+
+    Raises:
+        UnreadableFile, UnsafeFile, TooLarge: as `Format.describe` of either.
+    """
+    with ExitStack() as stack:
+        ours = _of_model(model, stack)
+        theirs = _for_keras(model, weights, ours, stack) or _of_weights(weights, stack)
+        kind = detect(model)
+        if not kind.live and not kind.opens_inside and not kind.only_weights:
+            yield Matched(ours, theirs, {}, "size", by_size=True)
+            return
+        yield Matched(ours, theirs, *_pairs(ours, theirs))
+
+
+def _of_model(file: ModelFile, stack: ExitStack) -> Groups:
     kind = detect(file)
     if kind.opens_inside:
         served = saved_model_serving.serve(saved_model_files.locate(file))
@@ -100,17 +129,16 @@ def _of_model(file: ModelFile) -> Groups:
             (name.rpartition("/")[0], _only_shape(name.rpartition("/")[2], shape)) for name, shape in named.items()
         )
     if isinstance(kind, WeightsOnly):
-        return _of_weights(file)
-    with opened(file) as found:
-        return {layer: tuple(some) for layer, some in found.items() if some}
+        return _of_weights(file, stack)
+    return {layer: tuple(some) for layer, some in stack.enter_context(opened(file)).items() if some}
 
 
-def _of_weights(file: ModelFile) -> Groups:
+def _of_weights(file: ModelFile, stack: ExitStack) -> Groups:
     kind = detect(file)
     if not isinstance(kind, WeightsOnly):
-        return _of_model(file)
-    with kind.held(file) as holding:
-        return _grouped((one.layer or one.path, one.weight) for one in holding.variables if one.part is Part.WEIGHT)
+        return _of_model(file, stack)
+    holding = stack.enter_context(kind.held(file))
+    return _grouped((one.layer or one.path, one.weight) for one in holding.variables if one.part is Part.WEIGHT)
 
 
 def _grouped(found: Iterator[tuple[str, StoredWeight]]) -> Groups:
@@ -121,16 +149,19 @@ def _grouped(found: Iterator[tuple[str, StoredWeight]]) -> Groups:
 
 
 def _only_shape(name: str, shape: tuple[int, ...]) -> StoredWeight:
-    return StoredWeight(name, shape, "", None, no_pieces)
+    return StoredWeight(name, shape, "", None, no_pieces, unreadable="its values are not read by name")
 
 
-def _for_keras(model: ModelFile, weights: ModelFile, ours: Groups) -> Groups | None:
+def _for_keras(model: ModelFile, weights: ModelFile, ours: Groups, stack: ExitStack) -> Groups | None:
     """Weights in HDF5 by the layers of a Keras model, as Keras finds them; None for other pairs, or where names do not lead there."""
     network = _network(model)
     if network is None or detect(weights).id != weights_h5.FORMAT.id:
         return None
-    with hdf5.open_h5(weights.name, str(weights.path)) as opened_file, hdf5.reading(weights.name):
-        tree = hdf5.survey(weights.name, opened_file)
+    from stethoscope.models.weights.keras_weights import stored_weight
+
+    held = stack.enter_context(hdf5.open_h5(weights.name, str(weights.path)))
+    with hdf5.reading(weights.name):
+        tree = hdf5.survey(weights.name, held)
     by_vars = any("/vars/" in path for path in tree.arrays)
     stored: Stored = by_class(network, tree, modern=True) if by_vars else by_name(network, tree)
     if not stored.by_path:
@@ -139,7 +170,7 @@ def _for_keras(model: ModelFile, weights: ModelFile, ours: Groups) -> Groups | N
     found: dict[str, list[StoredWeight]] = {}
     for layer, arrays in {**stored.leftover, **stored.by_path}.items():
         known = ours.get(layer, ())
-        named = [_only_shape(_name(array.path), array.shape) for array in arrays]
+        named = [stored_weight(weights, [held], array, _name(array.path), None) for array in arrays]
         if len(named) == len(known) and in_order:
             named = [replace(one, name=own.name) for one, own in zip(named, known, strict=True)]
         if named:
@@ -181,11 +212,13 @@ def _ends_alike(layer: str, other: str) -> bool:
     return layer.endswith(f"/{other}") or other.endswith(f"/{layer}")
 
 
-def _one(layer: str, ours: Sequence[StoredWeight], theirs: Sequence[StoredWeight]) -> tuple[int, list[Misfit]]:
-    """How many arrays of a layer fit, and those that do not: paired by name and shape, by shape, then by name, by axes, by order."""
+def one_layer(
+    layer: str, ours: Sequence[StoredWeight], theirs: Sequence[StoredWeight]
+) -> tuple[list[tuple[StoredWeight, StoredWeight]], list[Misfit]]:
+    """The arrays of a layer that fit, and those that do not: paired by name and shape, by shape, then by name, by axes, by order."""
     left, right = list(ours), list(theirs)
-    fitting = len(_paired(left, right, lambda a, b: a.name == b.name and a.shape == b.shape))
-    fitting += len(_paired(left, right, lambda a, b: a.shape == b.shape))
+    fitting = _paired(left, right, lambda a, b: a.name == b.name and a.shape == b.shape)
+    fitting += _paired(left, right, lambda a, b: a.shape == b.shape)
     pairs = _paired(left, right, lambda a, b: a.name == b.name)
     pairs += _paired(left, right, lambda a, b: len(a.shape) == len(b.shape))
     pairs += _paired(left, right, lambda a, b: True)

@@ -182,7 +182,7 @@ def weights_apart(first: Sequence[StoredWeight], second: Sequence[StoredWeight])
             continue
         spare.remove(other)
         if _squeezed(other) == _squeezed(weight):
-            found.append(difference(_side_by_side(weight.pieces, other.pieces)))
+            found.append(difference(side_by_side(weight.pieces, other.pieces)))
         elif weight.count <= _MOST_TURNED:
             found.append(_turned(weight, other))
         else:
@@ -230,8 +230,8 @@ def _together(found: Sequence[Difference]) -> Difference | None:
     )
 
 
-def _side_by_side(first: Pieces, second: Pieces) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-    """Pieces of both, cut to the same lengths."""
+def side_by_side(first: Pieces, second: Pieces) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Yields pieces of two tensors of the same size, cut to the same lengths."""
     left, right = iter(first()), iter(second())
     a, b = next(left, None), next(right, None)
     while a is not None and b is not None:
