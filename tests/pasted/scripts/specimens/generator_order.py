@@ -2,7 +2,7 @@
 
 FAULTY = """
 from keras import Sequential, layers
-from keras.preprocessing.image import ImageDataGenerator
+from tensorflow.keras.preprocessing.image import ImageDataGenerator
 from sklearn.metrics import confusion_matrix
 
 gen = ImageDataGenerator(rescale=1 / 255)
@@ -16,7 +16,7 @@ print(confusion_matrix(test.classes, model.predict(test).argmax(axis=1)))
 LINE = 7
 SOUND = """
 from keras import Sequential, layers
-from keras.preprocessing.image import ImageDataGenerator
+from tensorflow.keras.preprocessing.image import ImageDataGenerator
 from sklearn.metrics import confusion_matrix
 
 gen = ImageDataGenerator(rescale=1 / 255)
