@@ -19,7 +19,7 @@ from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call
 
 _SCHEDULES = frozenset(
-    f"keras.optimizers.schedules.{kind}"
+    f"keras.optimizers.{kind}"
     for kind in ("CosineDecay", "ExponentialDecay", "PolynomialDecay", "InverseTimeDecay", "CosineDecayRestarts")
 )
 

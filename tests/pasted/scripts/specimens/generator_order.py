@@ -2,10 +2,10 @@
 
 FAULTY = """
 from keras import Sequential, layers
-from keras.preprocessing.image import ImageDataGenerator
+from pictures import scaled
 from sklearn.metrics import confusion_matrix
 
-gen = ImageDataGenerator(rescale=1 / 255)
+gen = scaled()
 train = gen.flow_from_directory("train", target_size=(32, 32), classes=["a", "b"])
 test = gen.flow_from_directory("test", target_size=(32, 32), classes=["a", "b"])
 model = Sequential([layers.Input((32, 32, 3)), layers.Flatten(), layers.Dense(2, activation="softmax")])
@@ -16,10 +16,10 @@ print(confusion_matrix(test.classes, model.predict(test).argmax(axis=1)))
 LINE = 7
 SOUND = """
 from keras import Sequential, layers
-from keras.preprocessing.image import ImageDataGenerator
+from pictures import scaled
 from sklearn.metrics import confusion_matrix
 
-gen = ImageDataGenerator(rescale=1 / 255)
+gen = scaled()
 train = gen.flow_from_directory("train", target_size=(32, 32), classes=["a", "b"])
 test = gen.flow_from_directory("test", target_size=(32, 32), classes=["a", "b"], shuffle=False)
 model = Sequential([layers.Input((32, 32, 3)), layers.Flatten(), layers.Dense(2, activation="softmax")])
