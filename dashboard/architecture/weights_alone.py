@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ from stethoscope.types import Budget, Job, JobResult
 _HEIGHT = 470
 _MEMORY_BYTES = 2 << 30
 _TIME_S = 600.0
-_VERDICTS = {
+_VERDICTS: Mapping[str, tuple[render.Tone, str, str]] = {
     "equal": ("good", "The same", "Every weight is the same, to the bit."),
     "within_tolerance": (
         "good",

@@ -103,16 +103,15 @@ def compare(
             answers = [_comparison_answer(*each) for each in zip(results, others, kinds, strict=True)]
             print_json(answers[worst] | ({"comparisons": answers} if len(answers) > 1 else {}))
         else:
-            of_models = [place for place, one in enumerate(compared) if not isinstance(one, WeightsDifference)]
-            for place, one in enumerate(compared):
+            of_models = []
+            for other, result, one in zip(others, results, compared, strict=True):
                 if isinstance(one, WeightsDifference):
-                    weights_text.difference(models[0].name, others[place].title, one)
+                    weights_text.difference(models[0].name, other.title, one)
+                else:
+                    of_models.append((other.title, result, one))
             if of_models:
-                text_comparisons.comparisons(
-                    [others[place].title for place in of_models],
-                    [results[place] for place in of_models],
-                    [compared[place] for place in of_models],
-                )
+                titles, ended, known = zip(*of_models, strict=True)
+                text_comparisons.comparisons(titles, ended, known)
         bad = next((one for one in results if one.status is not Status.OK), results[0])
         exit_for_status(bad.status, bad.reason)
         if verdicts[worst] == "different":
