@@ -46,7 +46,7 @@ def show(view: View, state: JobState) -> None:
         render.verdict(
             "bad",
             "NaN or infinite",
-            f"{words.plural(bad, 'array')} of {words.count(len(tensors))} hold values that are not finite.",
+            f"{words.count(bad)} of {words.plural(len(tensors), 'array')} with values that are not finite.",
         )
     st.caption(
         "Weights without a graph: names, shapes and values, and nothing that says how they are computed with. Choose a model under "
@@ -155,7 +155,7 @@ def beside(view: View, other: Entry) -> None:
         level = "bad"
     elif not line:
         apart = sum(1 for one in found.weights if one.changed)
-        line = f"{words.plural(apart, 'array')} of {words.count(len(found.weights))} have other values."
+        line = f"{words.count(apart)} of {words.plural(len(found.weights), 'array')} with other values."
     render.verdict(level, title, line)
     if found.note:
         st.caption(escape.sentences(found.note))

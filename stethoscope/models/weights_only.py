@@ -156,11 +156,15 @@ def _architecture(format_id: str, file: ModelFile, holding: Holding) -> Architec
 
 def _beside(variables: Sequence[Variable]) -> Iterator[str]:
     """What is stored that is not the model's own."""
-    for part, words in ((Part.OPTIMIZER, "of the optimizer"), (Part.OTHER, "counters, seeds or metrics")):
+    for part, words in (
+        (Part.OPTIMIZER, "of the optimizer"),
+        (Part.OTHER, "no weights but counters, seeds or metrics"),
+    ):
         found = [one.weight.count for one in variables if one.part is part]
         if found:
             arrays = "1 array is" if len(found) == 1 else f"{len(found):,} arrays are"
-            yield f"{arrays} {words}: {sum(found):,} values, not counted as parameters."
+            values = "1 value" if sum(found) == 1 else f"{sum(found):,} values"
+            yield f"{arrays} {words}: {values}, not counted as parameters."
 
 
 def _bytes(weight: StoredWeight) -> int:

@@ -113,7 +113,7 @@ class Describe:
         file = context.files["model"]
         context.report("read", message=f"reading {file.name}")
         kind = detect(file)
-        description = Description.of(kind.describe(file), on_disk(file))
+        description = Description.of(kind.describe(file), kind.size_bytes(file) if kind.only_weights else on_disk(file))
         if kind.only_weights:
             return _with_statistics(description, file, context)
         if not context.params.get("skeleton", False):

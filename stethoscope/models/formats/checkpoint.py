@@ -18,6 +18,7 @@ from stethoscope.models.containers.sorted_table import MAGIC, Damaged
 from stethoscope.models.formats.tf_graph import checkpoint_index, old_checkpoint, saved_model_files
 from stethoscope.models.formats.tf_graph.checkpoint_names import natural, variables
 from stethoscope.models.formats.tf_graph.saved_model_files import GRAPHS, Located
+from stethoscope.models.model_format import on_disk
 from stethoscope.models.weights_only import SAVE_WHOLE, Holding, WeightsOnly
 from stethoscope.types import ModelFile
 
@@ -59,6 +60,16 @@ class Checkpoint(WeightsOnly):
         with file.path.open("rb") as stream:
             stream.seek(-len(MAGIC), 2)
             return stream.read() == MAGIC
+
+    def size_bytes(self, file: ModelFile) -> int:
+        """With the data files beside an index given alone."""
+        if not file.path.name.endswith(".index") or not file.path.is_file():
+            return on_disk(file)
+        with file.path.open("rb") as stream:
+            shards = checkpoint_index.read(stream.read(damage.MAX_CONFIG_BYTES)).shards
+        return on_disk(file) + sum(
+            size for _, size in _beside(file.path, file.path.name.removesuffix(".index"), shards)
+        )
 
     def held(self, file: ModelFile) -> AbstractContextManager[Holding]:
         """See `WeightsOnly.held`."""

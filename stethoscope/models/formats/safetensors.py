@@ -92,11 +92,8 @@ def _variable(file: ModelFile, view: memoryview, start: int, name: str, about: A
         why = "its bytes do not fit its shape, or are not in the file"
     else:
         pieces = buffer_pieces(view, start + begin, known, count)
-    return Variable(
-        name,
-        StoredWeight(name.rpartition(".")[2], shape, known or dtype[:20].lower(), None, pieces, unreadable=why),
-        name.rpartition(".")[0],
-    )
+    layer, _, own = name.removesuffix(":0").rpartition("/" if "/" in name else ".")
+    return Variable(name, StoredWeight(own, shape, known or dtype[:20].lower(), None, pieces, unreadable=why), layer)
 
 
 def _declared(file: ModelFile, name: str, about: Any) -> tuple[tuple[int, ...], str, tuple[int, int]]:

@@ -169,7 +169,7 @@ def test_a_core_ml_model_is_no_saved_model(tmp_path: Path) -> None:
 
 
 def test_a_folder_and_a_missing_file_are_named_too(tmp_path: Path) -> None:
-    assert "without a saved_model.pb" in what_is_it(ModelFile.at(tmp_path))
+    assert "empty folder" in what_is_it(ModelFile.at(tmp_path))
     assert what_is_it(ModelFile.at(tmp_path / "gone")).startswith("cannot be read")
 
 

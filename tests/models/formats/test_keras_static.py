@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.jobs.job_engine import Engine
+from stethoscope.models.formats import detect
 from stethoscope.models.formats.keras_h5 import FORMAT as H5
 from stethoscope.models.formats.keras_zip import FORMAT as ZIP
 from stethoscope.types import Architecture, Budget, Job, ModelFile, Status
@@ -333,18 +334,7 @@ def test_keras_1_names_and_settings_are_understood(tmp_path: Path) -> None:
     assert described.layers[-1].parameters == 3 * 2 * 1 * 4
 
 
-def test_weights_only_and_data_files_are_declined_truthfully(tmp_path: Path) -> None:
-    only = tmp_path / "w.weights.h5"
-    only.write_bytes(weights())
-    with pytest.raises(UnreadableFile, match=r"only weights \(2 arrays .* 1 layer\)"):
-        H5.describe(ModelFile.at(only))
-    theirs = tmp_path / "tf_model.h5"
-    with h5py.File(theirs, "w") as file:
-        file.attrs["layer_names"] = [b"bert"]
-        file.create_group("top_level_model_weights")
-        file["bert/tf_bert_model/bert/pooler/kernel:0"] = np.zeros((2, 2))
-    with pytest.raises(UnreadableFile, match="save_pretrained"):
-        H5.describe(ModelFile.at(theirs))
+def test_data_files_are_declined_truthfully(tmp_path: Path) -> None:
     data = tmp_path / "nyu.h5"
     with h5py.File(data, "w") as file:
         file["depth"], file["rgb"] = np.zeros((2, 2)), np.zeros((2, 2, 3))
@@ -493,12 +483,14 @@ def test_real_files_are_described_or_declined(shared_dir: Path) -> None:
     declined = []
     for path in paths:
         file = ModelFile.at(path)
-        kind = next(format_ for format_ in (ZIP, H5) if format_.sniff(file))  # type: ignore[attr-defined]
+        kind = detect(file)
+        if kind.only_weights:
+            continue
         try:
             described = kind.describe(file)
         except UnreadableFile as error:
             declined.append(path.name)
-            assert "only weights" in str(error) or "data file" in str(error)
+            assert "data file" in str(error)
             continue
         assert described.parameters > 0, path.name
         assert all(spec.shape for spec in described.inputs), path.name

@@ -46,7 +46,7 @@ def variables(weights: Mapping[str, tuple[str, StoredWeight]]) -> list[Variable]
                 path, replace(weight, name=last_part(path)), path.rpartition("/")[0], part, key if path != key else ""
             )
         )
-    return found
+    return sorted(found, key=lambda one: not one.part.is_weight)
 
 
 def _part(key: str, called: str, shapes: Mapping[str, tuple[int, ...]]) -> Part:
