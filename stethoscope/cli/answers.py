@@ -6,36 +6,22 @@ Options that several commands of the command line have, each described once.
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from stethoscope.codec import SCHEMA_VERSION, answer_of, partial_of, plain
-from stethoscope.errors import BadSetting, OutOfMemory, StethoscopeError, UnsafeFile
+from stethoscope.cli.printed import could_not, exit_code, json_asked, print_json, summary
+from stethoscope.codec import answer_of, partial_of, plain
+from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.types import JobResult, Status
 
 if TYPE_CHECKING:
     from stethoscope.checks.findings import Severity
 
 T = TypeVar("T")
-json_asked: ContextVar[bool] = ContextVar("json_asked", default=False)
-"""Whether the command line that is under way has `--json` in it."""
-
-
-def summary(result: JobResult) -> dict[str, Any]:
-    """How a job ended, as every JSON answer says it."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "status": result.status.value,
-        "phase": result.phase,
-        "reason": result.reason,
-        "error": result.error,
-    }
 
 
 def known(result: JobResult, kind: type[object]) -> dict[str, Any]:
@@ -45,11 +31,6 @@ def known(result: JobResult, kind: type[object]) -> dict[str, Any]:
     answer, shortage = partial_of(result, kind), shortage_of(result)
     value: dict[str, Any] = {} if answer is None else plain(answer)
     return value if shortage is None else value | {"oom": plain(shortage)}
-
-
-def print_json(value: Mapping[str, Any]) -> None:
-    """Prints an answer as one JSON object."""
-    sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
 
 
 def answer_or_exit(result: JobResult, kind: type[T], as_json: bool) -> T:
@@ -76,7 +57,7 @@ def exit_for_status(status: Status | None, reason: str) -> None:
     if status is Status.OK:
         return
     sys.stderr.write(f"{reason}\n")
-    raise typer.Exit(UnsafeFile.exit_code if status is Status.REFUSED else StethoscopeError.exit_code)
+    raise typer.Exit(exit_code(status))
 
 
 @contextlib.contextmanager
@@ -89,19 +70,6 @@ def failing_well() -> Iterator[None]:
             print_json(could_not(error))
         sys.stderr.write(f"{error}\n")
         raise typer.Exit(error.exit_code) from error
-
-
-def could_not(error: StethoscopeError) -> dict[str, Any]:
-    """What we cannot do as the object that `--json` prints."""
-    refused, short = isinstance(error, UnsafeFile), isinstance(error, OutOfMemory)
-    status = Status.REFUSED if refused else Status.OUT_OF_MEMORY if short else Status.FAILED
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "status": status.value,
-        "reason": str(error),
-        "error": type(error).__name__,
-        **error.details,
-    }
 
 
 def severity(label: str) -> Severity:

@@ -9,9 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stethoscope.errors import StethoscopeError, UnsafeFile
 from stethoscope.sizes import human_bytes
-from stethoscope.types import CompileSettings, JobResult, Status, TensorSpec
+from stethoscope.types import CompileSettings, TensorSpec
 
 if TYPE_CHECKING:
     from stethoscope.models.weights.fitting import WeightsFit
@@ -166,14 +165,6 @@ def line(described: Description, found: WeightsFit | None = None) -> str:
 
 def _spec(spec: TensorSpec) -> str:
     return f"{shape(spec.shape)} {spec.dtype}".strip()
-
-
-def exit_code(result: JobResult, fitted: JobResult | None, found: WeightsFit | None) -> int:
-    """Of one file of many, as the command would end on it alone."""
-    for one in (result, fitted):
-        if one is not None and one.status is not Status.OK:
-            return UnsafeFile.exit_code if one.status is Status.REFUSED else StethoscopeError.exit_code
-    return 0 if found is None or found.fits else 1
 
 
 def printable(text: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from contextvars import ContextVar
 from pathlib import Path
 
 from stethoscope.errors import UnreadableFile
+from stethoscope.types import ModelFile
 
 _GRAPHS = ("saved_model.pb", "saved_model.pbtxt")
 _MODELS = (".keras", ".h5", ".hdf5", ".tflite", ".onnx", ".pb", ".pbtxt", ".safetensors", ".ckpt")
@@ -92,3 +94,21 @@ def _matching(pattern: str) -> list[Path]:
     if not found:
         raise UnreadableFile(f"{pattern}: no such file, and none matches it as a pattern. Check the path.")
     return found
+
+
+code_path: ContextVar[Path | None] = ContextVar("code_path", default=None)
+"""The file of `--code` in the command under way."""
+
+
+def code_given() -> ModelFile | None:
+    """The file of `--code` in the command under way; None without one.
+
+    Raises:
+        UnreadableFile: it is not there.
+    """
+    place = code_path.get()
+    if place is None:
+        return None
+    if not place.is_file():
+        raise UnreadableFile(f"{place}: no such file. Check the path given for the code.")
+    return ModelFile.at(place.resolve())

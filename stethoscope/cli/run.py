@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stethoscope.cli.given import model_meant, shards_of
-from stethoscope.cli.own_code import code_given
+from stethoscope.cli.given import code_given, model_meant, shards_of
 from stethoscope.codec import answer_of
 from stethoscope.devices import default_floor_bytes
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile

@@ -24,13 +24,27 @@ _READERS = {".keras": ["h5py"], ".h5": ["h5py"], ".hdf5": ["h5py"], ".onnx": ["o
 _OF_TENSORFLOW = {".keras", ".h5", ".hdf5", ".pb"}
 
 
+_JSON = "--json"
+
+
 def main() -> None:
     """Runs the command line."""
-    if len(sys.argv) > 2 and "--help" not in sys.argv:
+    if len(sys.argv) > 2 and not {"--help", "-h"} & set(sys.argv):
         _start_workers(sys.argv[1], [Path(word) for word in sys.argv[2:]])
+    if sys.argv[1:2] == ["describe"] and _are_plain(sys.argv[2:]):
+        from stethoscope.cli.describing import ended
+
+        sys.exit(ended([word for word in sys.argv[2:] if word != _JSON], None, _JSON in sys.argv))
     from stethoscope.cli.app import main as run
 
     run()
+
+
+def _are_plain(words: Sequence[str]) -> bool:
+    """Whether nothing has to be parsed: files, and `--json`. What parses takes as long as describing."""
+    return any(word != _JSON for word in words) and all(
+        word in (_JSON, "-") or word[:1] not in ("-", "") for word in words
+    )
 
 
 def _start_workers(command: str, words: Sequence[Path]) -> None:

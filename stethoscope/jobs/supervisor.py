@@ -17,7 +17,6 @@ from stethoscope.jobs.endings import Ending, Verdict
 from stethoscope.jobs.host_memory import WORTH_ENDING_BYTES, HostMemory
 from stethoscope.jobs.protocol import clear
 from stethoscope.jobs.running import RunningJob
-from stethoscope.jobs.shortage import host_sentence
 from stethoscope.jobs.workers import WorkerServer
 from stethoscope.types import Job, Progress, Status, WorkerKind
 
@@ -168,6 +167,8 @@ class Supervisor:
 
     def _make_room(self) -> None:
         """Ends the job that holds most of the machine's memory, unless one is ending already; of equals the youngest."""
+        from stethoscope.jobs.shortage import host_sentence  # imported where memory ran out
+
         running = list(self._running.values())
         if any(one.killed is not None for one in running):
             return

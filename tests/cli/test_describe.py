@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -102,8 +103,10 @@ def test_two_sets_of_weights_are_compared(commands, tmp_path):
 
 def test_standard_input_is_read(commands, monkeypatch):
     monkeypatch.setattr(
-        "stethoscope.cli.commands.describe.sys",
-        SimpleNamespace(stdin=SimpleNamespace(buffer=io.BytesIO(MODEL.read_bytes()))),
+        "stethoscope.cli.describing.sys",
+        SimpleNamespace(
+            stdout=sys.stdout, stderr=sys.stderr, stdin=SimpleNamespace(buffer=io.BytesIO(MODEL.read_bytes()))
+        ),
     )
     (found,) = objects(commands.run("describe", "-", "--json"))
     assert found["format_id"] == "keras"
