@@ -18,7 +18,7 @@ from stethoscope.cli.planned import Planned, sharing
 from stethoscope.cli.run import describe
 from stethoscope.codec import SCHEMA_VERSION, answer_of
 from stethoscope.devices import this_machine
-from stethoscope.errors import BadSetting, StethoscopeError
+from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory.lowering_report import TogetherReport
 from stethoscope.memory.planner.plan import Plan, Settings, for_model, plan, workload
 from stethoscope.memory.planner.presets import Device, device, gpu_usable_bytes, named
@@ -26,6 +26,7 @@ from stethoscope.memory.planner.step_time import assumptions
 from stethoscope.memory.planner.strategy_code import StrategyCode
 from stethoscope.memory.planner.tpu_limits import tpu_limits
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.models.formats import format_of
 from stethoscope.studies.together import Tenant, Together, TogetherRequest
 from stethoscope.tasks.describe import Description
 from stethoscope.types import JobResult, Status
@@ -110,6 +111,8 @@ def run(
         if result.status is not Status.OK:
             return result
         architecture = answer_of(result, Description).architecture
+        if format_of(architecture).only_weights:
+            raise CannotRun(f"{path.name}: {architecture.runnable}")
         own = for_model(architecture, asked)
         shape = model_shape(architecture, sequence_length, size)
         as_compiled = architecture.compile is not None and asked.optimizer == "auto"

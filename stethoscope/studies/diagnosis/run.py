@@ -193,7 +193,13 @@ class Diagnosis:
             self._publish(status=ending, reason=reason)
             return
         if stage.id == "describe" and self._evidence.architecture is not None:
-            self._report = replace(self._report, format_id=self._evidence.architecture.format_id)
+            described = self._evidence.architecture
+            self._report = replace(self._report, format_id=described.format_id)
+            if all_formats()[described.format_id].only_weights:
+                # No check looks at such files: “no finding” would be a verdict on what nobody judged.
+                self._end(stage, "failed", described.runnable)
+                self._publish(status=Status.FAILED, reason=described.runnable)
+                return
         failed = result.status is not Status.OK or bool(reason)
         self._end(stage, "failed" if failed else "done", reason, result.wall_s)
 
