@@ -151,8 +151,9 @@ def diagnosis(report: Report) -> None:
         console.print(f"[bold]baseline[/]  {escape(line)}\n")
     counts = ", ".join(f"{count} {label}" for label, count in report.counts().items())
     missed = unseen(report)
+    none = "Not judged" if report.status in (Status.FAILED, Status.REFUSED) else "No finding"
     console.print(
-        f"[bold]{counts or 'No finding'}[/]  {len(missed.ran)} checks ran, {missed.skipped_count} could not, "
+        f"[bold]{counts or none}[/]  {len(missed.ran)} checks ran, {missed.skipped_count} could not, "
         f"{len(missed.broken)} broke  ({report.wall_s:.1f} s)"
     )
     for note in missed.noted:
