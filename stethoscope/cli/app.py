@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from stethoscope.cli.answers import could_not, json_asked, print_json
+from stethoscope.cli.printed import could_not, json_asked, print_json
 from stethoscope.errors import BadSetting
 
 _COMMANDS = {

@@ -25,9 +25,8 @@ from stethoscope.cli.answers import (
     exit_for,
     failing_well,
     known,
-    print_json,
-    summary,
 )
+from stethoscope.cli.printed import print_json, summary
 from stethoscope.codec import partial_of
 from stethoscope.compare.convert.converter import DEFAULT_OPSET, Options, what_to_do
 from stethoscope.errors import BadSetting

@@ -18,7 +18,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import known, summary, worst
+from stethoscope.cli.answers import known, worst
+from stethoscope.cli.printed import summary
 from stethoscope.codec import partial_of, plain
 from stethoscope.compare.latency_row import Row
 from stethoscope.framework_errors import BatchInterval

@@ -12,17 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import (
-    JsonOption,
-    MemoryOption,
-    TimeoutOption,
-    exit_for,
-    failing_well,
-    print_json,
-    severity,
-    summary,
-    writing,
-)
+from stethoscope.cli.answers import JsonOption, MemoryOption, TimeoutOption, exit_for, failing_well, severity, writing
+from stethoscope.cli.printed import print_json, summary
 from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.types import Job, JobResult, ModelFile, Status

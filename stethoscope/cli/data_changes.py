@@ -22,9 +22,8 @@ from stethoscope.cli.answers import (
     exit_for,
     failing_well,
     known,
-    print_json,
-    summary,
 )
+from stethoscope.cli.printed import print_json, summary
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind

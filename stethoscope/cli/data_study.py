@@ -19,10 +19,9 @@ from stethoscope.cli.answers import (
     exit_for,
     failing_well,
     known,
-    print_json,
-    summary,
     worst,
 )
+from stethoscope.cli.printed import print_json, summary
 from stethoscope.codec import partial_of, plain
 from stethoscope.errors import UnreadableFile
 from stethoscope.framework_errors import shortage_of

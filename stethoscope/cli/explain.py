@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stethoscope.cli.answers import JsonOption, failing_well, print_json
+from stethoscope.cli.answers import JsonOption, failing_well
+from stethoscope.cli.printed import print_json
 from stethoscope.codec import SCHEMA_VERSION, plain
 from stethoscope.errors import BadInput, UnreadableFile
 

@@ -30,9 +30,8 @@ from stethoscope.cli.answers import (
     exit_for,
     failing_well,
     known,
-    print_json,
-    summary,
 )
+from stethoscope.cli.printed import print_json, summary
 from stethoscope.cli.settings import call_styles, refuse, run_settings
 from stethoscope.codec import partial_of, plain
 from stethoscope.memory.run_settings import RunSettings

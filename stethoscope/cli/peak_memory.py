@@ -27,10 +27,9 @@ from stethoscope.cli.answers import (
     exit_for_status,
     failing_well,
     known,
-    print_json,
-    summary,
     worst,
 )
+from stethoscope.cli.printed import print_json, summary
 from stethoscope.cli.settings import advised, call_styles, known_kinds, refuse, run_settings
 from stethoscope.codec import partial_of, plain
 from stethoscope.errors import BadSetting

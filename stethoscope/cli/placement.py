@@ -20,9 +20,8 @@ from stethoscope.cli.answers import (
     exit_for,
     failing_well,
     known,
-    print_json,
-    summary,
 )
+from stethoscope.cli.printed import print_json, summary
 from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
 

@@ -11,7 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import known, summary
+from stethoscope.cli.answers import known
+from stethoscope.cli.printed import summary
 from stethoscope.cli.settings import run_settings
 from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting

@@ -19,9 +19,8 @@ from stethoscope.cli.answers import (
     exit_for,
     failing_well,
     known,
-    print_json,
-    summary,
 )
+from stethoscope.cli.printed import print_json, summary
 
 
 def consistency(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stethoscope.cli.answers import JsonOption, failing_well, print_json
+from stethoscope.cli.answers import JsonOption, failing_well
+from stethoscope.cli.printed import print_json
 from stethoscope.codec import plain
 
 
