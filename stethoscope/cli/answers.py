@@ -57,7 +57,7 @@ def exit_for_status(status: Status | None, reason: str) -> None:
     if status is Status.OK:
         return
     sys.stderr.write(f"{reason}\n")
-    raise typer.Exit(exit_code(status))
+    raise typer.Exit(exit_code(status or Status.FAILED))
 
 
 @contextlib.contextmanager
