@@ -77,10 +77,22 @@ def _explain(read: Read) -> Cause:
                 look,
             ),
         )
+    if kind.endswith("Tensor") and attribute in {"op", "get_shape"}:
+        return Cause(
+            f"“{attribute}” is of the tensors of TensorFlow's graphs, and {kind} does not have it: the program, or a function that it calls, was written for TensorFlow 1 or Keras 2.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Ask what every tensor has; inside of a model, use operations of Keras.",
+                    "tensor.shape, tensor.dtype\nx = keras.ops.reshape(x, (-1, 10))",
+                ),
+                look,
+            ),
+        )
     if attribute in _ONE_TENSOR:
         return Cause(
             f"A layer ({kind}) stands where its output is wanted: it was made, and not called."
-            if kind not in ("Tensor", "EagerTensor")
+            if not kind.endswith("Tensor")
             else f"“{attribute}” is of NumPy arrays; a tensor of TensorFlow does not have it.",
             Certainty.LIKELY,
             (

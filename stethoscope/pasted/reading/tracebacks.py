@@ -147,12 +147,20 @@ def _match(line: str, *, inside: bool) -> str | None:
     return match["type"] if match else None
 
 
-_HINTS = ("File ", ".py", "In ", "In[", "<ipython-input-", "<command-")
-"""One of them stands in every frame."""
+def _may_be_frame(line: str) -> bool:
+    """What stands in every frame, written out because each line of a text is asked."""
+    return (
+        ".py" in line
+        or "File " in line
+        or "In " in line
+        or "In[" in line
+        or "<ipython-input-" in line
+        or "<command-" in line
+    )
 
 
 def _frame(line: str) -> re.Match[str] | None:
-    if not any(hint in line for hint in _HINTS):
+    if not _may_be_frame(line):
         return None
     return next((match for pattern in _FRAMES if (match := pattern.match(line))), None)
 
