@@ -23,10 +23,9 @@ from stethoscope.cli.answers import (
     exit_for_status,
     failing_well,
     known,
-    print_json,
-    summary,
 )
 from stethoscope.cli.peak_memory import numbers
+from stethoscope.cli.printed import print_json, summary
 from stethoscope.cli.settings import refuse, run_settings
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting
@@ -94,6 +93,7 @@ def compare(
         params |= cli_run.data_params(prepare, target)
         results, kinds = _compared(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
         from stethoscope.cli import text_comparisons, weights_text
+        from stethoscope.compare.parity.comparison import Comparison
         from stethoscope.tasks.compare_weights import WeightsDifference
 
         compared = [partial_of(result, kind) for result, kind in zip(results, kinds, strict=True)]
@@ -103,15 +103,15 @@ def compare(
             answers = [_comparison_answer(*each) for each in zip(results, others, kinds, strict=True)]
             print_json(answers[worst] | ({"comparisons": answers} if len(answers) > 1 else {}))
         else:
-            of_models = []
+            titles, ends, answers_of_models = list[str](), list[JobResult](), list[Comparison | None]()
             for other, result, one in zip(others, results, compared, strict=True):
                 if isinstance(one, WeightsDifference):
                     weights_text.difference(models[0].name, other.title, one)
                 else:
-                    of_models.append((other.title, result, one))
-            if of_models:
-                titles, ended, known = zip(*of_models, strict=True)
-                text_comparisons.comparisons(titles, ended, known)
+                    titles, ends = [*titles, other.title], [*ends, result]
+                    answers_of_models.append(one)
+            if titles:
+                text_comparisons.comparisons(titles, ends, answers_of_models)
         bad = next((one for one in results if one.status is not Status.OK), results[0])
         exit_for_status(bad.status, bad.reason)
         if verdicts[worst] == "different":
