@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from stethoscope.cli.printed import could_not, exit_code, json_asked, print_json, summary
+from stethoscope.cli.printed import exit_code, json_asked, print_failure, print_json, summary
 from stethoscope.codec import answer_of, partial_of, plain
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.types import JobResult, Status
@@ -67,7 +67,7 @@ def failing_well() -> Iterator[None]:
         yield
     except StethoscopeError as error:
         if json_asked.get():
-            print_json(could_not(error))
+            print_failure(error)
         sys.stderr.write(f"{error}\n")
         raise typer.Exit(error.exit_code) from error
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from stethoscope.cli.printed import could_not, json_asked, print_json
+from stethoscope.cli.printed import begin, json_asked, print_failure
 from stethoscope.errors import BadSetting
 
 _COMMANDS = {
@@ -57,20 +57,20 @@ class Commands(TyperGroup):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:
         """Runs a command line; see `TyperGroup.main`."""
         words = list(sys.argv[1:] if args is None else args)
-        token = json_asked.set("--json" in words)
+        begin(as_json="--json" in words)
         try:
             if not json_asked.get() or options.get("standalone_mode") is False:
                 return super().main(words, *rest, **options)
             return self._as_json(words, *rest, **options)
         finally:
-            json_asked.reset(token)
+            json_asked.set(False)
 
     def _as_json(self, words: list[str], *rest: Any, **options: Any) -> NoReturn:
         try:
             ended = super().main(words, *rest, **options | {"standalone_mode": False})
         except typer.TyperException as error:
             said = error.format_message()
-            print_json(could_not(BadSetting(said)))
+            print_failure(BadSetting(said))
             sys.stderr.write(f"{said}\n")
             sys.exit(error.exit_code)
         sys.exit(ended if isinstance(ended, int) else 0)

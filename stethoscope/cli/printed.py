@@ -16,6 +16,21 @@ json_asked: ContextVar[bool] = ContextVar("json_asked", default=False)
 """Whether the command line that is under way has `--json` in it."""
 
 
+_printed: ContextVar[bool] = ContextVar("printed", default=False)
+
+
+def begin(*, as_json: bool) -> None:
+    """That a command line begins, and whether it asks for JSON: it then prints one object."""
+    json_asked.set(as_json)
+    _printed.set(False)
+
+
+def print_failure(error: StethoscopeError) -> None:
+    """Prints what we cannot do as the answer, unless the command has printed a fuller one."""
+    if not _printed.get():
+        print_json(could_not(error))
+
+
 def summary(result: JobResult) -> dict[str, Any]:
     """How a job ended, as every JSON answer says it."""
     return {
@@ -29,6 +44,7 @@ def summary(result: JobResult) -> dict[str, Any]:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Prints an answer as one JSON object."""
+    _printed.set(True)
     sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
 
 

@@ -9,16 +9,17 @@ import contextlib
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, is_open, open_axes, sizes_of_file, sizes_to_try
-from stethoscope.data.batching import Batching, bind, uneven
+from stethoscope.data.accepting import Predicts, rows_together, try_once
+from stethoscope.data.batching import Batching, bind
 from stethoscope.data.rows import data_of
-from stethoscope.errors import BadInput, BadSetting, CannotRun, OutOfMemory, StethoscopeError
-from stethoscope.framework_errors import explain, gist, named_by
+from stethoscope.errors import BadInput, BadSetting, OutOfMemory, StethoscopeError
+from stethoscope.framework_errors import gist
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, TensorSpec
 
@@ -166,16 +167,6 @@ def looks_up(architecture: Architecture) -> bool:
     return any(layer.type in _LOOKUPS for layer in architecture.layers)
 
 
-class Predicts(Protocol):
-    """What is needed of a runner here: also a `Caller` has it."""
-
-    inputs: tuple[TensorSpec, ...]
-
-    def predict(self, feed: Feed) -> Feed:
-        """Runs the model once."""
-        ...
-
-
 @dataclass(frozen=True)
 class FedInput:
     """What one input of a model was fed."""
@@ -295,7 +286,7 @@ def model_input(
         context.report("data", message=f"reading {file.name}")
         feed = bind(data_of(context), runner.inputs)
         context.report("trace", message="first call")
-        together = _together(runner, batching, feed, batch_size)
+        together = rows_together(runner, batching, feed, batch_size)
         batching = batching if together is None else batching.together(together)
         shapes = {name: array.shape for name, array in feed.items()}
         return ModelInput(feed, file.name, batching, next(sizes_to_try(runner.inputs, data=shapes)), together)
@@ -307,7 +298,7 @@ def model_input(
         context.foresee(sizes.of_all)
         feed = dummy_feed(architecture, free, max(samples or batching.fixed or batch_size, first), seed, sizes)
         try:
-            _try(runner, batching, batching.take(feed, first))
+            try_once(runner, batching, batching.take(feed, first))
         except OutOfMemory:
             raise
         except Exception as error:  # noqa: BLE001 - kept, and raised again if no size is accepted
@@ -322,47 +313,3 @@ def model_input(
     raise BadInput(
         f"{name}: expected random input made from its input specs to be accepted, got “{found}”. Upload real input."
     ) from failure
-
-
-def _together(runner: Predicts, batching: Batching, feed: Feed, batch_size: int) -> int | None:
-    """Runs the model on the first row, else on the rows of a call: a graph may take them only together, whatever its inputs say.
-
-    Returns:
-        None where one row will do, or the inputs say how many; else as `Batching.together`.
-
-    Raises:
-        BadInput: arrays of different lengths, which the model does not take.
-        Exception: what the model says to one row, where more help nothing.
-    """
-    if not batching.are_even(feed):
-        try:
-            _try(runner, batching, feed)
-        except OutOfMemory:
-            raise
-        except Exception as error:
-            raise uneven(feed) from error
-        return 0
-    try:
-        _try(runner, batching, batching.take(feed, batching.fixed or 1))
-    except OutOfMemory:
-        raise
-    except Exception:
-        rows = batching.rows(feed)
-        asked = min(rows, batch_size)
-        if batching.fixed or not batching.names or asked < 2:
-            raise
-        with contextlib.suppress(BadInput, CannotRun):
-            _try(runner, batching, batching.part(feed, 0, asked))
-            return asked if asked < rows else 0
-        raise
-    return None
-
-
-def _try(runner: Predicts, batching: Batching, feed: Feed) -> None:
-    try:
-        runner.predict(feed)
-    except Exception as error:
-        cause = explain(error)
-        if cause is not None:
-            raise OutOfMemory("", {"oom": named_by(cause, batching.rows(feed))}) from error
-        raise

@@ -118,6 +118,14 @@ def test_the_activation_behind_an_output(kind, config, expected):
 
 
 def test_quantised_values_stand_for_real_ones():
-    layer = Layer("a", "ADD", (None, 2), 0, 0, "int8", config={"output_quantization": {"scale": 0.5, "zero_point": -2}})
+    layer = Layer(
+        "a",
+        "ADD",
+        (None, 2),
+        0,
+        0,
+        "int8",
+        config={"output_quantization": {"kind": "per tensor", "scale": 0.5, "zero_point": -2}},
+    )
     assert real_values(np.array([-2, 4], np.int8), layer).tolist() == [0.0, 3.0]
     assert real_values(np.array([1.5]), layer).tolist() == [1.5]

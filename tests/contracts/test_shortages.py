@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 
 from sample_models.canonical import save_keras
 from stethoscope.cli.app import app
@@ -68,9 +68,11 @@ RUNS_NOTHING = {
     *(
         "baseline",
         "compare_architectures",
+        "compare_weights",
         "describe",
         "devices",
         "examine_runs",
+        "fit_weights",
         "export_samples",
         "fit_data",
         "probe",
@@ -163,11 +165,9 @@ READ_ONLY = {"curves", "versions"}
 
 
 def test_every_command_with_a_memory_limit_is_among_them():
-    limited = {
-        command.name or command.callback.__name__
-        for command in app.registered_commands
-        if "memory_limit" in inspect.signature(command.callback).parameters
-    }
+    group = typer.main.get_command(app)
+    commands = {name: group.get_command(None, name) for name in group.list_commands(None)}
+    limited = {name for name, one in commands.items() if any(given.name == "memory_limit" for given in one.params)}
     assert limited == {*COMMANDS, *READ_ONLY}
 
 
