@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,6 +14,7 @@ from stethoscope.architecture.model_shape import model_shape
 from stethoscope.cli import plan_text
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.planned import Planned, sharing
+from stethoscope.cli.printed import print_json
 from stethoscope.cli.run import describe
 from stethoscope.codec import SCHEMA_VERSION, answer_of
 from stethoscope.devices import this_machine
@@ -130,7 +130,7 @@ def run(
 def write(value: Mapping[str, Any], as_json: bool) -> None:
     """Prints the answer of `run` as one JSON object, or for people; of a chosen plan its program and nothing else."""
     if as_json:
-        sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+        print_json(value)
     else:
         plan_text.plans(value)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stethoscope.cli import run as cli_run
+from stethoscope.cli.printed import print_json
 from stethoscope.codec import SCHEMA_VERSION, answer_of
 from stethoscope.errors import BadSetting, CannotRun
 from stethoscope.memory.alternatives import KINDS
@@ -144,7 +144,7 @@ def refuse(model: Path, settings: RunSettings, as_json: bool, more: Mapping[str,
     if as_json:
         status = {"schema_version": SCHEMA_VERSION, "status": Status.REFUSED.value, "phase": "settings"}
         told = {**status, "error": BadSetting.__name__, **(more or {}), **refused, "code": code}
-        sys.stdout.write(json.dumps(told, allow_nan=False) + "\n")
+        print_json(told)
     elif code:
         asked = "".join(f"#   {line}\n" for line in who_holds()[0].code.splitlines())
         sys.stdout.write(f"{code}\n# Who holds the card (`stethoscope doctor` prints more):\n{asked}")

@@ -54,7 +54,10 @@ ALLOWED = {
     "stethoscope/compare/parity/recompute.py": (1, "what each layer of Keras computes, by its class"),
     "stethoscope/memory/planner/tensor_parallel.py": (1, "a dense layer that cannot be split"),
     "stethoscope/models/formats/keras_model/keras_activations.py": (1, "an operator that TensorFlow records"),
-    "stethoscope/pasted/scripts/rules/logarithm_of_zero.py": (2, "what keeps a logarithm from zero, by the words of a script"),
+    "stethoscope/pasted/scripts/rules/logarithm_of_zero.py": (
+        2,
+        "what keeps a logarithm from zero, by the words of a script",
+    ),
     "stethoscope/models/formats/keras_model/keras_weight_rules.py": (1, "weights of each layer of Keras, by its class"),
 }
 """How often modules beside the vocabulary name an activation, and why they do: a number here may fall, never rise."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +18,7 @@ from stethoscope.cli.answers import (
     failing_well,
     severity,
 )
+from stethoscope.cli.printed import print_json
 from stethoscope.errors import BadSetting
 
 
@@ -95,7 +95,7 @@ def check(
             if patch is not None and given.script is not None:
                 sys.stderr.write(cli_script.write_patched(given.script, report.findings, patch) + "\n")
         if as_json:
-            sys.stdout.write(json.dumps(cli_check.to_json(report), allow_nan=False) + "\n")
+            print_json(cli_check.to_json(report))
         else:
             from stethoscope.cli.check import diagnosis
 
