@@ -41,6 +41,8 @@ FOR_S = float(os.environ.get("STETHOSCOPE_TEST_FOR", "0"))
 END = pytest.StashKey[float]()
 """The moment of this run after which no test begins."""
 
+# What memory a call takes depends on the kernels: with oneDNN, on every processor. Without: `tests/memory/test_runtime_needs.py`.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 # Nothing is thrown away while tests are found: to look for garbage would only take time.
 gc.disable()
 hypothesis.settings.register_profile("same", derandomize=True, database=None, deadline=None, print_blob=True)

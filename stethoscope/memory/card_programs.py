@@ -84,7 +84,10 @@ def memory():
     return f"{device}: {held['current'] / 2**20:,.1f} MiB now, {held['peak'] / 2**20:,.1f} MiB at most"
 
 
-tf.config.experimental.reset_memory_stats(device)
+try:
+    tf.config.experimental.reset_memory_stats(device)
+except ValueError:
+    raise SystemExit(f"TensorFlow keeps no account of {device} here.") from None
 result = tf.random.normal((1024, 1024)) @ tf.random.normal((1024, 1024))  # your own call here
 print(memory())
 '''

@@ -8,15 +8,38 @@ reads the whole file of weights into memory, then makes three copies of each wei
 
 from __future__ import annotations
 
+import functools
+import os
 import platform
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.model_format import Format
 
-HAS_POOL = sys.platform == "linux" and platform.machine() in ("x86_64", "AMD64")
-"""Whether TensorFlow has its pool on this machine's CPU: it comes with oneDNN, in the builds for x86 on Linux."""
+_ONEDNN_FLAGS = {"avx512_vnni", "avx512_bf16", "avx_vnni", "amx_tile", "amx_int8", "amx_bf16"}
+
+
+def onednn_runs() -> bool:
+    """Whether TensorFlow computes with oneDNN on this machine's CPU, and so has its pool of memory there.
+
+    In the builds for x86 on Linux, where the processor has instructions for it; `TF_ENABLE_ONEDNN_OPTS` says otherwise.
+    Source: tensorflow/core/util/util.cc, `IsMKLEnabled` and `DefaultOneDnnPolicy` (TensorFlow 2.21).
+    """
+    if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
+        return False
+    asked = os.environ.get("TF_ENABLE_ONEDNN_OPTS", "").lower()
+    return asked in ("1", "true") or (asked not in ("0", "false") and not _ONEDNN_FLAGS.isdisjoint(_processor_flags()))
+
+
+@functools.cache
+def _processor_flags() -> frozenset[str]:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return frozenset()
+    return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
 
 
 @dataclass(frozen=True)
@@ -72,4 +95,4 @@ def runtime_of(format_: Format, settings: RunSettings) -> Runtime:
     needs = {"call": EAGER, "predict": PREDICT}.get(settings.call, FUNCTION)
     if settings.xla or settings.call == "compiled":
         needs = COMPILED
-    return replace(needs, pooled=settings.allocator == "pool" and HAS_POOL)
+    return replace(needs, pooled=settings.allocator == "pool" and onednn_runs())
