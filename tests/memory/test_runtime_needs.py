@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from sample_models import BUILT
 from stethoscope.memory import runtime_needs
 from stethoscope.memory.runtime_needs import onednn_runs
-from sample_models import BUILT
 from tests.plain_process import KEPT
 
 ASKED = "from tensorflow.python.util import _pywrap_util_port as port; print(port.IsMklEnabled())"
@@ -55,7 +56,15 @@ def test_a_processor_without_its_instructions_has_no_pool(monkeypatch, flags, ru
 def test_without_the_pool_the_estimate_is_what_a_process_takes(monkeypatch):
     monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "0")
     file = BUILT / "memory_hungry.keras"
-    asked = [sys.executable, "-m", "stethoscope", "sweep", str(file), "--estimate-only", "--batch-sizes", "8", "--json"]
+    asked = [
+        str(Path(sys.executable).parent / "stethoscope"),
+        "sweep",
+        str(file),
+        "--estimate-only",
+        "--batch-sizes",
+        "8",
+        "--json",
+    ]
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     (point,) = json.loads(done.stdout)["points"]
     words = [sys.executable, "-c", TAKEN, str(file)]
