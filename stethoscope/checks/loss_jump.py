@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.jumps import Jump, Saw, jumps, saw
+from stethoscope.checks.curves.jumps import Jump, Saw, as_logged, jumps, saw
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import LogShape, shape_of
 from stethoscope.checks.curves.shapes import runs_away
@@ -43,26 +43,31 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if found is not None:
         yield _in_order(curve, found)
         return
-    begun_anew = {restart.step for restart in curve.restarts}
-    sudden = [jump for jump in jumps(*_columns(shape.points)) if jump.step not in begun_anew]
+    sudden = _sudden(curve, shape.points, curve.steps, curve.loss)
     if len(shape.loss) < len(shape.curve.loss) or runs_away(shape.loss):
         return  # what jumps before it runs away or stops being a number is named with that
     if sudden:
         yield _jumped(curve, shape, "loss", sudden)
         return
     held = [one for one in zip(shape.curve.val_steps, shape.curve.val_loss, strict=False) if math.isfinite(one[1])]
-    sudden = [jump for jump in jumps(*_columns(held)) if jump.step not in begun_anew and _stays(jump, held)]
+    sudden = [jump for jump in _sudden(curve, held, curve.val_steps, curve.val_loss) if _stays(jump, held)]
     if sudden:
         yield _jumped(curve, shape, "val_loss", sudden)
+
+
+def _sudden(
+    curve: CurveEvidence, points: Sequence[tuple[float, float]], steps: Sequence[float], values: Sequence[float]
+) -> list[Jump]:
+    """The jumps among (step, mean) points, with the values that were logged; not those where the run was begun anew."""
+    thinned, means = [step for step, _ in points], [value for _, value in points]
+    begun_anew = {restart.step for restart in curve.restarts}
+    found = [as_logged(jump, thinned, steps, values) for jump in jumps(thinned, means)]
+    return [jump for jump in found if jump.step not in begun_anew]
 
 
 def _stays(jump: Jump, points: Sequence[tuple[float, float]]) -> bool:
     """Whether validation stays up. At a large rate it often leaps for an epoch or two while the training goes on as it was."""
     return jump.back is None or bisect.bisect_left(points, (jump.back, -math.inf)) - jump.index >= _STAYS
-
-
-def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    return [step for step, _ in points], [value for _, value in points]
 
 
 def _jumped(curve: CurveEvidence, shape: LogShape, role: str, found: Sequence[Jump]) -> Finding:

@@ -9,6 +9,7 @@ from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
 from stethoscope.evidence.kinds import EvidenceSet
+from stethoscope.logs.curves import Restart
 from tests.checks.architectures import points, tensor, weights
 from tests.checks.test_log_checks import batches, found, noisy
 from tests.checks.training_evidence import log
@@ -106,3 +107,20 @@ def test_validation_is_clearly_better_where_score_and_loss_agree():
         "validation-better", log(loss, val_loss=(0.2,) * 12, metric=train, val_metric=held, metric_name="accuracy")
     )
     assert finding.severity == Severity.LOW
+
+
+def _long(size: float, seed: int) -> tuple[float, ...]:
+    """Losses of 1,200 steps that begin anew, at 2.0, at step 500; each scattered by a share of itself."""
+    falls = [0.2 + 1.8 * math.exp(-at / 90) for at in range(700)]
+    return noisy([*falls[:500], *falls], size, seed)
+
+
+@each(("size", "seed"), [(0.0, 0), (0.01, 1), (0.05, 2), (0.05, 3)])
+def test_a_jump_in_a_long_log_is_told_with_what_was_logged(size, seed):
+    values = _long(size, seed)
+    (finding,) = found("loss-jump", batches(values))
+    (mark,) = finding.marks[:1]
+    assert mark.at == 500
+    assert f"to {values[500]:.3g} at step 500" in finding.message
+    begun = Restart(step=500.0, reached=499.0, before=values[499], after=values[500])
+    assert not found("loss-jump", batches(values, restarts=(begun,)))

@@ -88,6 +88,37 @@ def jumps(steps: Sequence[float], values: Sequence[float]) -> tuple[Jump, ...]:
     return tuple(found)
 
 
+def as_logged(jump: Jump, thinned: Sequence[float], steps: Sequence[float], values: Sequence[float]) -> Jump:
+    """A jump found among means of stretches, told with the step and the values that were logged.
+
+    Args:
+        jump: as `jumps` found it.
+        thinned: the steps it was found among.
+        steps: every step logged, ascending.
+        values: the loss at each of them; those that are no numbers are passed over.
+    """
+    finite = [(step, value) for step, value in zip(steps, values, strict=False) if math.isfinite(value)]
+    if len(thinned) == len(finite):
+        return jump
+    low, high = thinned[jump.index - 1], thinned[min(len(thinned) - 1, jump.index + 1)]
+    first, last = bisect.bisect_right(finite, (low, math.inf)), bisect.bisect_left(finite, (high, -math.inf))
+    wide = max(_BEFORE, (last - first) // 4)
+
+    def around(at: int) -> tuple[list[float], list[float]]:
+        return [value for _, value in finite[max(0, at - wide) : at]], [value for _, value in finite[at : at + wide]]
+
+    def rise(at: int) -> float:
+        before, after = around(at)
+        return statistics.fmean(after) - statistics.fmean(before)
+
+    at = max(range(max(1, first), max(2, last)), key=rise)
+    back = (
+        None if jump.back is None else finite[min(len(finite) - 1, bisect.bisect_left(finite, (jump.back, -math.inf)))]
+    )
+    before = statistics.median_low(around(at)[0])
+    return Jump(jump.index, finite[at][0], before, finite[at][1], None if back is None else back[0])
+
+
 def saw(steps: Sequence[float], values: Sequence[float]) -> Saw | None:
     """The saw in a curve of single batches; None where its points scatter as those of shuffled batches do."""
     import numpy as np
