@@ -49,8 +49,7 @@ def section(
     state = panel.state(
         "estimate",
         view,
-        "Traces the graph for each batch and plays its tensors through TensorFlow's memory pool, as in a process of your own: "
-        "the peak, the layer where it is, and what is held there. The model is loaded, and not run.",
+        "Traces the graph for each batch and makes and frees its tensors in order, as in a process of your own: the peak, the layer where it is, and what is held there. The model is loaded, and not run.",
     )
     if state is None:
         return
@@ -119,8 +118,8 @@ def answer(estimates: Sequence[Estimate], architecture: Architecture, points: Se
     for note in chosen.notes:
         st.caption(escape.sentences(note))
     st.caption(
-        "Nothing was run: the graph was traced for each batch size, and its tensors were played through TensorFlow's memory pool in "
-        "the order of its operations. What the framework itself needs is a measured constant."
+        "Nothing was run: the graph was traced for each batch size, and its tensors were made and freed in the order of its "
+        "operations. What the framework itself needs is a measured constant."
     )
 
 

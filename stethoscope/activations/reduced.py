@@ -1,13 +1,14 @@
-"""What is kept of one layer's output for one batch: a few numbers per unit, of arrays and as part of a TensorFlow graph.
+"""What is kept of one layer's output for one batch: a few numbers per unit.
 
-In a graph: a few passes over a tensor while it is still there (worker only). Sums over rows and positions are products with ones: the fastest reduction there is on a CPU, and without copies. The graph
-is kept small, about 25 operators a layer, because tracing them is most of what a short study costs.
+One reading of the output, in blocks that stay in the processor's cache while everything is made of them; in a TensorFlow
+graph one operator for each layer, which is handed the tensor where it lies. The same made of TensorFlow's own operators reads
+and writes it a dozen times, and takes three times as long to trace.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,13 @@ TOP_UNITS = 2_048
 """Units of a layer whose largest values are followed row by row."""
 SAMPLE_VALUES = 8_192
 """Values of one batch that go into the histogram, drawn at random where there are more."""
+_BLOCK_BYTES = 256 << 10
+_MOST_LINES = 255
+"""Of a block: its zeros are counted in bytes."""
+_NEAR_LINES = 8
+"""Of a block, whose mean is near that of all."""
+_WIDE = 256
+"""Values side by side from which on a line is as fast as any."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,102 @@ def reduce_array(array: Array, layout: Layout, rows: int, seed: int = 0) -> dict
         return None
     values = array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
     shaped, unit_axis, row_axis = laid_out(values, layout)
+    with np.errstate(all="ignore"):
+        found = _in_blocks(shaped, layout) if unit_axis == 2 else None
+        if found is None or not np.isfinite(found["m2"]).all():
+            found = _at_once(shaped, unit_axis, layout)
+    flat = shaped.reshape(-1)
+    if flat.size > SAMPLE_VALUES:
+        flat = flat[np.random.default_rng([seed, flat.size]).integers(0, flat.size, SAMPLE_VALUES)]
+    kept_rows = rows if row_axis and shaped.shape[0] == rows else 0
+    return found | {
+        "row_high": found["row_high"][:kept_rows, :TOP_UNITS],
+        "sample": flat,
+        "shape": np.asarray(array.shape),
+    }
+
+
+def _in_blocks(shaped: Array, layout: Layout) -> dict[str, Array]:
+    """Of (rows, positions, units); "m2" is not finite where a value is none."""
+    rows, positions, units = shaped.shape
+    # Narrow units lie side by side in a line until the end.
+    folds = math.gcd(positions, 1 << (max(1, _WIDE // units).bit_length() - 1))
+    lines, width = positions // folds, units * folds
+    shaped = shaped.reshape(rows, lines, width)
+    row_high = np.full((rows, width), -np.inf, shaped.dtype)
+    low = np.full(width, np.inf, shaped.dtype)
+    zeros, flat_low, flat_high = (np.zeros(width, np.int64) for _ in range(3))
+    counts, means, squares = list[int](), list[Array](), list[Array]()
+    most = max(1, min(_MOST_LINES, _BLOCK_BYTES // (shaped.itemsize * width)))
+    apart, is_so, ones = (
+        np.empty((most, width), shaped.dtype),
+        np.empty((most, width), bool),
+        np.ones(most, shaped.dtype),
+    )
+    for at, block in _blocks(shaped, most):
+        cells = block.reshape(-1, width)
+        count = len(cells)
+        near = cells[:: max(1, count // _NEAR_LINES)].mean(axis=0)  # sums of differences from it lose no digits
+        scratch = np.subtract(cells, near, out=apart[:count])
+        off = (ones[:count] @ scratch).astype(np.float64) / count
+        squares.append(ones[:count] @ np.multiply(scratch, scratch, out=scratch) - count * np.square(off))
+        means.append(near + off)
+        counts.append(count)
+        np.maximum(row_high[at], block.max(axis=1), out=row_high[at])
+        np.minimum(low, cells.min(axis=0), out=low)
+        zeros += _how_many(np.equal(cells, 0, out=is_so[:count]))
+        if layout.low:  # at a flat end of 0 lie the zeros, and what is below
+            flat_low += _how_many(np.less_equal(cells, layout.low, out=is_so[:count]))
+        if layout.high is not None:
+            flat_high += _how_many(np.greater_equal(cells, layout.high, out=is_so[:count]))
+    if layout.low == 0:
+        flat_low = zeros if low.min() >= 0 else np.count_nonzero(shaped <= 0, axis=(0, 1))
+    weight = np.asarray(counts, np.float64)[:, None]
+    centre = np.asarray(means, np.float64).reshape(-1, folds, units)
+    mean = np.average(centre, axis=(0, 1), weights=np.broadcast_to(weight[..., None], centre.shape))
+    spread = (weight[..., None] * np.square(centre - mean)).sum(axis=(0, 1))
+    inner = np.asarray(squares, np.float64).reshape(-1, folds, units).sum(axis=(0, 1))
+
+    def of_units(counted: Array) -> Array:
+        found: Array = counted.reshape(folds, units).sum(axis=0).astype(np.float64)
+        return found
+
+    return {
+        "count": np.full(units, float(rows * positions)),
+        "mean": mean,
+        "m2": inner + spread,
+        "low": low.reshape(folds, units).min(axis=0),
+        "high": row_high.reshape(-1, units).max(axis=0),
+        "zeros": of_units(zeros),
+        "saturated": of_units(flat_low + flat_high),
+        "bad": np.asarray(0),
+        "row_high": row_high.reshape(rows, folds, units).max(axis=1),
+    }
+
+
+def _blocks(shaped: Array, most: int) -> Iterator[tuple[slice, Array]]:
+    """Cuts (rows, lines, width) into blocks of at most so many lines, whole rows or parts of one, with the rows they are of."""
+    rows, lines, _ = shaped.shape
+    if lines <= most:
+        together = most // lines
+        for start in range(0, rows, together):
+            yield slice(start, start + together), shaped[start : start + together]
+        return
+    for row in range(rows):
+        for start in range(0, lines, most):
+            yield slice(row, row + 1), shaped[row : row + 1, start : start + most]
+
+
+def _how_many(true: Array) -> Array:
+    counted: Array = np.add.reduce(true.view(np.uint8), axis=0, dtype=np.uint8)
+    return counted
+
+
+def _at_once(shaped: Array, unit_axis: int, layout: Layout) -> dict[str, Array]:
+    """Where units come before positions, and where values are no numbers, which are left out."""
     good = np.isfinite(shaped)
     bad = int(shaped.size - np.count_nonzero(good))
     axes = tuple(place for place in range(3) if place != unit_axis)
-    shown = 1 if unit_axis == 2 else 2
     kept = shaped if not bad else np.where(good, shaped, 0)
     count = good.sum(axis=axes, dtype=np.float64)
     mean = kept.sum(axis=axes, dtype=np.float64) / np.maximum(count, 1)
@@ -65,10 +165,6 @@ def reduce_array(array: Array, layout: Layout, rows: int, seed: int = 0) -> dict
     shape[unit_axis] = -1
     apart = (kept - mean.reshape(shape).astype(kept.dtype)) * (good if bad else 1)
     highest = kept if not bad else np.where(good, shaped, -np.inf)
-    row_high = highest.max(axis=shown)[: rows if row_axis and shaped.shape[0] == rows else 0, :TOP_UNITS]
-    flat = shaped.reshape(-1)
-    if flat.size > SAMPLE_VALUES:
-        flat = flat[np.random.default_rng([seed, flat.size]).integers(0, flat.size, SAMPLE_VALUES)]
     saturated = np.zeros(shaped.shape, bool)
     if layout.low is not None:
         saturated |= shaped <= layout.low
@@ -83,9 +179,7 @@ def reduce_array(array: Array, layout: Layout, rows: int, seed: int = 0) -> dict
         "zeros": ((shaped == 0) & good).sum(axis=axes, dtype=np.float64),
         "saturated": (saturated & good).sum(axis=axes, dtype=np.float64),
         "bad": np.asarray(bad),
-        "row_high": row_high,
-        "sample": flat,
-        "shape": np.asarray(array.shape),
+        "row_high": highest.max(axis=1 if unit_axis == 2 else 2),
     }
 
 
@@ -102,159 +196,36 @@ def laid_out(values: Array, layout: Layout) -> tuple[Array, int, bool]:
     return values.reshape(values.shape[0], -1, units), 2, True
 
 
-class GraphReductions:
-    """Makes the reductions of tensors while a graph is built.
+_WHOLE = ("bad", "shape")
+_COUNTED = ("count", "mean", "m2", "zeros", "saturated")
+_VALUES = ("low", "high", "row_high", "sample")
+
+
+def reduce_tensor(tensor: Any, layout: Layout, rows: Any, seed: int = 0) -> Mapping[str, Any] | None:
+    """The same as an operator of the TensorFlow graph that is being built; None where the tensor holds no numbers.
+
+    Of a tensor that turns out to be empty, "shape" says so, and nothing else is said.
 
     Args:
-        rows: of the batches to come, at most.
-        careful: count values that are NaN or infinite and leave them out, at twice the cost. Otherwise "m2" tells that there
-            are some by not being finite itself.
-        seed: of the values drawn for histograms.
+        tensor: of the graph.
+        layout: how to read it.
+        rows: a scalar int32 tensor: rows in this batch.
     """
+    import tensorflow as tf
 
-    def __init__(self, *, rows: int, careful: bool, seed: int = 0) -> None:
-        import tensorflow as tf
+    if isinstance(tensor, tf.RaggedTensor):
+        tensor = tensor.flat_values
+    elif isinstance(tensor, tf.SparseTensor):
+        tensor = tf.sparse.to_dense(tensor)
+    if not (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_bool):
+        return None
+    if tensor.shape.num_elements() == 0:
+        return None
+    kept = np.float64 if tensor.dtype == tf.float64 else np.float32
+    types = dict.fromkeys(_WHOLE, np.int64) | dict.fromkeys(_COUNTED, np.float64) | dict.fromkeys(_VALUES, kept)
 
-        self._tf, self._raw = tf, tf.raw_ops
-        self._rows, self._careful = rows, careful
-        # Products on a GPU may round to 10 bits (TensorFloat-32); its own sums do not.
-        self._by_product = not tf.config.list_physical_devices("GPU")
-        # One place in each of so many equal parts: every region of a tensor is met as often.
-        parts = np.arange(SAMPLE_VALUES) + np.random.default_rng(seed).random(SAMPLE_VALUES)
-        self._places = (parts / SAMPLE_VALUES).astype(np.float64)
+    def reduced(array: Array, row_count: Array) -> list[Array]:
+        found = reduce_array(array, layout, int(row_count), seed) or {"shape": np.asarray(array.shape)}
+        return [np.asarray(found.get(name, ()), kind) for name, kind in types.items()]
 
-    def of(self, tensor: Any, layout: Layout, rows: Any) -> Mapping[str, Any] | None:
-        """The reductions of one tensor, with the names of `reduce_array`; None where it holds no numbers.
-
-        "count" and "saturated" are left out where the tensor's shape says the first and the activation has no flat ends.
-
-        Args:
-            tensor: of the graph being built.
-            layout: how to read it.
-            rows: a scalar int32 tensor: rows in this batch.
-        """
-        tf, raw = self._tf, self._raw
-        if isinstance(tensor, tf.RaggedTensor):
-            tensor = tensor.flat_values
-        elif isinstance(tensor, tf.SparseTensor):
-            tensor = tf.sparse.to_dense(tensor)
-        if not (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_bool):
-            return None
-        if tensor.shape.num_elements() == 0:
-            return None
-        values = tensor if tensor.dtype in (tf.float32, tf.float64) else tf.cast(tensor, tf.float32)
-        shaped, channels_first = _laid_out(tf, values, layout)
-        kind = shaped.dtype
-        good = raw.IsFinite(x=shaped) if self._careful else None
-        kept = shaped if good is None else tf.where(good, shaped, tf.zeros((), kind))
-
-        def total(part: Any) -> Any:
-            return self._sums(part, channels_first)
-
-        def counted(condition: Any) -> Any:
-            if good is not None:
-                condition = raw.LogicalAnd(x=condition, y=good)
-            return total(raw.Cast(x=condition, DstT=tf.float32))
-
-        sums = total(kept)
-        if good is None:
-            counts = raw.Cast(x=raw.Size(input=shaped), DstT=kind) / raw.Cast(x=raw.Size(input=sums), DstT=kind)
-        else:
-            counts = tf.maximum(tf.cast(counted(tf.ones((), tf.bool)), kind), 1.0)
-        mean = sums / counts
-        apart = raw.SquaredDifference(x=kept, y=raw.ExpandDims(input=mean, axis=1) if channels_first else mean)
-        if good is not None:
-            apart = tf.where(good, apart, tf.zeros((), kind))
-        positions = 2 if channels_first else 1
-        row_high, row_low = (
-            self._extreme(tf.where(good, shaped, end) if good is not None else shaped, operator, positions)
-            for operator, end in ((raw.Max, kind.min), (raw.Min, kind.max))
-        )
-        found = {
-            "mean": mean,
-            "m2": total(apart),
-            "low": raw.Min(input=row_low, axis=0),
-            "high": raw.Max(input=row_high, axis=0),
-            "zeros": counted(raw.Equal(x=shaped, y=tf.zeros((), kind))),
-            "row_high": self._by_row(row_high, tensor.shape.rank, rows),
-            "sample": self._sample(shaped, tensor),
-            "shape": raw.Shape(input=tensor),
-        }
-        if good is not None:
-            found["count"] = counted(tf.ones((), tf.bool))
-            found["bad"] = tf.size(shaped) - tf.reduce_sum(tf.cast(good, tf.int32))
-        ends = [raw.LessEqual(x=shaped, y=tf.constant(layout.low, kind))] if layout.low is not None else []
-        ends += [raw.GreaterEqual(x=shaped, y=tf.constant(layout.high, kind))] if layout.high is not None else []
-        if ends:
-            found["saturated"] = counted(ends[0] if len(ends) == 1 else raw.LogicalOr(x=ends[0], y=ends[1]))
-        return found
-
-    def _sums(self, part: Any, channels_first: bool) -> Any:
-        """Sums for each unit: over positions first, then over rows, which keeps float32 exact to about 1e-7."""
-        tf, raw = self._tf, self._raw
-        positions = 2 if channels_first else 1
-        if part.shape[positions] == 1:
-            part = raw.Squeeze(input=part, axis=[positions])
-            if not self._by_product:
-                return raw.Sum(input=part, axis=0)
-            ones = raw.OnesLike(x=part[:, :1])
-            return raw.Squeeze(input=raw.MatMul(a=ones, b=part, transpose_a=True), axis=[0])
-        if not self._by_product:
-            return raw.Sum(input=raw.Sum(input=part, axis=positions), axis=0)
-        size = part.shape[positions]
-        length = raw.Shape(input=part)[positions] if size is None else size
-        if channels_first:
-            return raw.Sum(input=raw.BatchMatMulV2(x=part, y=tf.ones((1, length, 1), part.dtype)), axis=[0, 2])
-        return raw.Sum(input=raw.BatchMatMulV2(x=tf.ones((1, 1, length), part.dtype), y=part), axis=[0, 1])
-
-    def _extreme(self, shaped: Any, operator: Any, positions: int) -> Any:
-        """(rows, units): the largest or smallest value of each row."""
-        if shaped.shape[positions] == 1:
-            return self._raw.Squeeze(input=shaped, axis=[positions])
-        return operator(input=shaped, axis=positions)
-
-    def _by_row(self, row_high: Any, rank: int | None, rows: Any) -> Any:
-        """The largest values of each row, of at most `TOP_UNITS` units.
-
-        A matrix whose first dimension is not the rows' would be kept whole by this: it is cut off.
-        """
-        tf = self._tf
-        if row_high.shape[1] is None or row_high.shape[1] > TOP_UNITS:
-            row_high = row_high[:, :TOP_UNITS]
-        if rank != 2 or row_high.shape[0] is not None:
-            return row_high
-        same = tf.cast(tf.equal(tf.shape(row_high)[0], rows), tf.int32)
-        return row_high[: rows * same]
-
-    def _sample(self, shaped: Any, tensor: Any) -> Any:
-        tf, raw = self._tf, self._raw
-        flat = raw.Reshape(tensor=shaped, shape=[-1])
-        sizes = tensor.shape.as_list() if tensor.shape.rank is not None else [None, None]
-        if (
-            None not in sizes[1:]
-            and self._rows * math.prod(sizes[1:]) <= SAMPLE_VALUES
-            and sizes[:1] in ([None], [self._rows])
-        ):
-            return flat
-        size = raw.Size(input=flat, out_type=tf.int64)
-        places = raw.Cast(x=tf.constant(self._places) * raw.Cast(x=size, DstT=tf.float64), DstT=tf.int64)
-        return tf.gather(flat, places)
-
-
-def _laid_out(tf: Any, values: Any, layout: Layout) -> tuple[Any, bool]:
-    """As `reduced.laid_out`, for a tensor whose sizes may be open: one of them at most is left to the reshape."""
-    rank = values.shape.rank
-    if rank is None or rank < 2:
-        return tf.reshape(values, (-1, 1, 1)), False
-    axis = layout.axis if rank > 2 else -1
-    first, *inner = values.shape.as_list()
-    units = inner.pop(0 if axis == 1 else -1)
-    many = units is not None and units > MOST_UNITS
-    width = 1 if many else units if units is not None else tf.shape(values)[axis]
-    if None in inner:
-        rest, rows = -1, first if first is not None else tf.shape(values)[0]
-    else:
-        rest, rows = math.prod(inner) * (units if many else 1), first if first is not None else -1
-    if axis == 1 and not many:
-        return tf.reshape(values, (rows, width, rest)), True
-    return tf.reshape(values, (rows, rest, width)), False
+    return dict(zip(types, tf.numpy_function(reduced, [tensor, rows], list(types.values())), strict=True))

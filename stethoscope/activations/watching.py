@@ -9,11 +9,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from stethoscope.activations.reach import base, fed_by, known_layers
-from stethoscope.activations.reduced import GraphReductions, Layout, reduce_array
+from stethoscope.activations.reduced import Layout, reduce_array, reduce_tensor
 from stethoscope.architecture.activations import FLAT_ENDS
 from stethoscope.architecture.endings import activation_behind
 from stethoscope.data.batching import Batching
@@ -49,8 +48,6 @@ class Watching:
         self._batching = Batching.of(runner.inputs)
         self._held_bytes = min(_MOST_HELD_BYTES, int(HELD_SHARE * memory_bytes))
         self._reducing: Reduction | None = None
-        self._careful = False
-        self._rows = 0
         self.way = "reduced inside the runtime" if isinstance(runner.can(Reducible), Reducible) else "read in parts"
         """How the outputs were come by, for the answer."""
 
@@ -121,28 +118,18 @@ class Watching:
         )
 
     def _in_graph(self, runner: Reducible, feed: Feed) -> Reduced:
-        if (rows := self._batching.rows(feed)) > self._rows:
-            self._rows, self._reducing = rows, None
-        found = self._function(runner).call(feed)
-        if not self._careful and any(not np.isfinite(parts["m2"]).all() for parts in found.values()):
-            self._careful, self._reducing = True, None
-            found = self._function(runner).call(feed)
-        return found
-
-    def _function(self, runner: Reducible) -> Reduction:
         if self._reducing is None:
-            import tensorflow as tf
+            self._reducing = runner.reducing(self._reduced, self._wanted)
+        found = self._reducing.call(feed)
+        return {key: parts for key, parts in found.items() if parts["shape"].all()}
 
-            reductions = GraphReductions(rows=self._rows, careful=self._careful, seed=self._seed)
-            named = sorted(self._batching.names)
+    def _reduced(self, key: str, tensor: Any, inputs: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        import tensorflow as tf
 
-            def reduce(key: str, tensor: Any, inputs: Mapping[str, Any]) -> Mapping[str, Any] | None:
-                rows = next((tf.shape(inputs[name])[0] for name in named if name in inputs), tf.constant(1))
-                shape = getattr(tensor, "shape", None)
-                return reductions.of(tensor, self.layout(key, None if shape is None else shape.rank), rows)
-
-            self._reducing = runner.reducing(reduce, self._wanted)
-        return self._reducing
+        named = [inputs[name] for name in sorted(self._batching.names) if name in inputs]
+        rows = tf.shape(named[0])[0] if named else tf.constant(1)
+        shape = getattr(tensor, "shape", None)
+        return reduce_tensor(tensor, self.layout(key, None if shape is None else shape.rank), rows, self._seed)
 
     def _one_by_one(self, runner: Observable, feed: Feed) -> Reduced:
         found: dict[str, Mapping[str, Any]] = {}

@@ -26,7 +26,6 @@ _ENVIRONMENT = {
     "GRPC_VERBOSITY": "NONE",
     "KERAS_BACKEND": "tensorflow",
     "MPLBACKEND": "Agg",
-    "MALLOC_ARENA_MAX": "4",
 }
 _PASSED_ON = (
     "LD_LIBRARY_PATH",

@@ -162,7 +162,7 @@ def estimate(
         layer=facts.layers[profile.at] if profile.live_bytes else "",
         alive=tuple(facts.tensors[name] for name in profile.alive if name in facts.tensors)[:SHOWN_TENSORS],
         timeline=timeline(facts),
-        notes=facts.notes,
+        notes=(*facts.notes, *runtime.notes),
         open_sizes=sizes.dimensions if sizes else (),
         pool_bytes=peak.pool_bytes,
         loading_peak_bytes=peak.loading_bytes,

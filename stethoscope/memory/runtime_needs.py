@@ -62,6 +62,8 @@ class Runtime:
     """How often a batch of input lies in memory: as the caller's array, cut out of it, and as a tensor."""
     pooled: bool = False
     """Whether TensorFlow's pool holds the tensors, which gives nothing back."""
+    notes: tuple[str, ...] = ()
+    """What an estimate for it leaves out, in sentences."""
 
 
 _MIB, _KIB = 1 << 20, 1 << 10
@@ -84,6 +86,10 @@ ONNX = Runtime(fixed_bytes=12 * _MIB, kernel_bytes=8 * _KIB, loading_copies=(1.0
 """onnxruntime without its arena."""
 TFLITE = Runtime(fixed_bytes=4 * _MIB, kernel_bytes=4 * _KIB)
 """LiteRT maps the file; XNNPACK keeps the weights packed beside it."""
+_EACH_THREAD_KEEPS = (
+    "TensorFlow runs without oneDNN on this processor, and so without a memory pool of its own: the C library keeps for each "
+    "thread what that thread freed. A process may take up to twice this; a sweep measures it."
+)
 
 
 def runtime_of(format_: Format, settings: RunSettings) -> Runtime:
@@ -95,4 +101,6 @@ def runtime_of(format_: Format, settings: RunSettings) -> Runtime:
     needs = {"call": EAGER, "predict": PREDICT}.get(settings.call, FUNCTION)
     if settings.xla or settings.call == "compiled":
         needs = COMPILED
-    return replace(needs, pooled=settings.allocator == "pool" and onednn_runs())
+    if settings.allocator == "pool" and not onednn_runs():
+        return replace(needs, notes=(_EACH_THREAD_KEEPS,))
+    return replace(needs, pooled=settings.allocator == "pool")

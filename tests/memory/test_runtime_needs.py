@@ -12,7 +12,9 @@ import pytest
 
 from sample_models import BUILT
 from stethoscope.memory import runtime_needs
-from stethoscope.memory.runtime_needs import onednn_runs
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.runtime_needs import onednn_runs, runtime_of
+from stethoscope.models.formats import all_formats
 from tests.plain_process import KEPT
 
 ASKED = "from tensorflow.python.util import _pywrap_util_port as port; print(port.IsMklEnabled())"
@@ -50,6 +52,15 @@ def test_a_processor_without_its_instructions_has_no_pool(monkeypatch, flags, ru
     monkeypatch.setattr(runtime_needs, "_processor_flags", lambda: frozenset(flags))
     monkeypatch.setattr(runtime_needs.platform, "machine", lambda: "x86_64")
     assert onednn_runs() is (runs and sys.platform == "linux")
+
+
+@pytest.mark.parametrize("asked", ["0", "1"])
+def test_an_estimate_without_the_pool_says_so(monkeypatch, asked):
+    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", asked)
+    keras = all_formats()["keras"]
+    plain, lean = (runtime_of(keras, RunSettings(call="predict", allocator=kind)) for kind in ("pool", "system"))
+    assert plain.pooled is (asked == "1") and bool(plain.notes) is (asked == "0")
+    assert not lean.pooled and not lean.notes
 
 
 @pytest.mark.sweep
