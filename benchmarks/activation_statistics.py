@@ -1,4 +1,7 @@
-"""What statistics of every layer cost beside one plain forward pass, and whether activations are those of independent runs."""
+"""What statistics of every layer cost beside one plain forward pass, and whether activations are those of independent runs.
+
+Of an encoder in one call; of a ResNet50 the whole command, beside a Python that loads the file and predicts the same rows.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Benchmark
+from benchmarks.plain_peaks import KEPT
 
 TIME_LIMIT = 1.3
 MEMORY_LIMIT = 1.25
 DIFFERENCE_LIMIT = 1e-5
 ROWS, TOKENS = 8, 128
 PAIRS = 7
+COMMANDS = 3
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 
 
@@ -32,13 +37,61 @@ def run(folder: Path) -> dict[str, Any]:
     cost = json.loads(_apart("cost", str(path)))
     plain, watched = (json.loads(_apart(f"{name}_peak", str(path)))["peak_bytes"] for name in ("plain", "watched"))
     cost |= {"plain_peak_bytes": plain, "watched_peak_bytes": watched, "memory_ratio": round(watched / plain, 3)}
+    picture = _pictures(folder)
     same = json.loads(_apart("same", str(SAMPLES)))
     holds = (
         cost["time_ratio"] <= TIME_LIMIT
         and cost["memory_ratio"] <= MEMORY_LIMIT
+        and picture["time_ratio"] <= TIME_LIMIT
+        and picture["memory_ratio"] <= MEMORY_LIMIT
         and all(one["max_abs_diff"] <= DIFFERENCE_LIMIT for one in same.values())
     )
-    return {"encoder": cost, "against_independent_runs": same, "holds": holds}
+    return {"encoder": cost, "resnet50": picture, "against_independent_runs": same, "holds": holds}
+
+
+PICTURES = 32
+PLAIN = (
+    KEPT
+    + """
+import sys, time
+import numpy as np, tensorflow, keras
+before = kept("RssAnon")
+model = keras.models.load_model(sys.argv[1], compile=False)
+rows = np.random.default_rng(0).random((int(sys.argv[2]), 224, 224, 3), "float32")
+model.predict(rows, batch_size=32, verbose=0)
+print(kept("VmHWM") - kept("RssFile") - before)
+"""
+)
+
+
+def _pictures(folder: Path) -> dict[str, Any]:
+    """Whole commands in turns: seconds, and bytes that each added to a process with the frameworks in it."""
+    path = folder / "resnet50.keras"
+    code = "import sys, keras; keras.applications.ResNet50(weights=None).save(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True)
+    command = str(Path(sys.executable).parent / "stethoscope")
+    words = {
+        "plain": [sys.executable, "-c", PLAIN, str(path), str(PICTURES)],
+        "watched": [command, "activations", str(path), "--rows", str(PICTURES), "--keep", "0", "--json"],
+    }
+    times, peaks = {name: list[float]() for name in words}, {name: list[int]() for name in words}
+    for turn in range(COMMANDS):
+        for name in list(words) if turn % 2 else list(words)[::-1]:
+            start = time.perf_counter()
+            done = subprocess.run(words[name], check=True, capture_output=True, text=True).stdout
+            times[name].append(time.perf_counter() - start)
+            peaks[name].append(int(done.split()[-1]) if name == "plain" else json.loads(done)["peak_rss_bytes"])
+    pairs = zip(times["watched"], times["plain"], strict=True)
+    middle = {name: int(statistics.median(found)) for name, found in peaks.items()}
+    return {
+        "rows": PICTURES,
+        "plain_s": round(statistics.median(times["plain"]), 2),
+        "watched_s": round(statistics.median(times["watched"]), 2),
+        "time_ratio": round(statistics.median(ours / plain for ours, plain in pairs), 3),
+        "plain_peak_bytes": middle["plain"],
+        "watched_peak_bytes": middle["watched"],
+        "memory_ratio": round(middle["watched"] / middle["plain"], 3),
+    }
 
 
 def _apart(what: str, argument: str) -> str:

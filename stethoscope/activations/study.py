@@ -22,6 +22,8 @@ from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, Layer, Refusal, Runner
 
 BATCH_SIZE = 32
+ROW_OUTPUTS_BYTES = 12 << 20
+"""Of one layer, for the rows of one call: several layers' outputs wait to be read at a time."""
 MOST_LAYER_FILES = 2_000
 """Layers whose units are written as files; a graph of more operators has statistics for all, units for the first."""
 
@@ -31,6 +33,7 @@ class StudySettings:
     """What was asked for."""
 
     batch_size: int
+    """Rows in one call: those asked for, or fewer where the outputs of a row are large."""
     rows: int | None
     """None for all."""
     seed: int
@@ -67,12 +70,14 @@ class Study:
     def __init__(self, context: TaskContext, architecture: Architecture, runner: Runner) -> None:
         params = context.params
         self._context, self._architecture, self._runner = context, architecture, runner
-        self._batch_size = max(1, int(params.get("batch_size") or BATCH_SIZE))
         self._seed = int(params.get("seed") or 0)
         rows = params.get("rows")
         self._rows = None if rows is None else max(1, int(rows))
         self._expected = reachable(architecture, runner)
         self._wanted = wanted_layers(architecture, self._expected, params.get("layers"), context.files["model"].name)
+        widest = max((output_bytes(layer, 1) for layer in architecture.layers), default=1)
+        self._asked = max(1, int(params.get("batch_size") or BATCH_SIZE))
+        self._batch_size = min(self._asked, max(1, ROW_OUTPUTS_BYTES // widest))
         self._watching = Watching(architecture, runner, self._wanted, context.budget.memory_bytes, self._seed)
         self._totals: dict[str, LayerTotals] = {}
         self._kept: dict[str, str] = {}
@@ -82,7 +87,7 @@ class Study:
     def run(self) -> LayerActivations:
         """Runs the model over the rows and returns the answer of the task."""
         batches = seen = 0
-        dummy = self._rows or self._batch_size
+        dummy = self._rows or self._asked
         with ModelRows(self._context, self._architecture, self._runner, dummy_rows=dummy, seed=self._seed) as given:
             planned = given.rows if self._rows is None else min(self._rows, given.rows)
             self._context.report("activations", 0.0, f"first of {planned:,} rows")

@@ -147,7 +147,9 @@ def activations(
     ] = "",
     rows: Annotated[int, typer.Option(min=0, help="Rows the statistics are over, evenly spread; 0 for all.")] = 0,
     keep: Annotated[int, typer.Option(min=0, help="First rows whose outputs are written, one .npy a layer.")] = 32,
-    batch_size: Annotated[int, typer.Option(min=1, help="Rows in one call.")] = 32,
+    batch_size: Annotated[
+        int, typer.Option(min=1, help="Rows in one call, at most; fewer where a row's outputs are large.")
+    ] = 32,
     seed: Annotated[int, typer.Option(help="Seed of the random input, without --data.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="Folder for statistics.json and the arrays; nothing is written without one.")

@@ -85,6 +85,11 @@ def test_some_layers_and_rows_only(engine):
     assert refused.status is Status.FAILED and "no such layer" in refused.reason
 
 
+def test_where_a_row_has_large_outputs_a_call_takes_few_of_them(engine):
+    answer = answered(engine, "activations", BUILT / "memory_hungry.keras", rows=2, batch_size=8)
+    assert (answer.rows, answer.batches, answer.settings.batch_size) == (2, 2, 1)
+
+
 def test_an_onnx_model_without_tensorflow(engine, tmp_path):
     data = tmp_path / "rows.npz"
     x = np.arange(24, dtype=np.float32).reshape(6, 4)
