@@ -291,7 +291,7 @@ def _gpus() -> tuple[tuple[Gpu, ...], str]:
 
 def _gpu(pynvml: Any, index: int) -> Gpu:
     handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    memory = _card_memory(pynvml, handle)
     busy: float | None = None
     driver = capability = ""
     holders: list[CardHolder] = []
@@ -315,6 +315,14 @@ def _gpu(pynvml: Any, index: int) -> Gpu:
         capability,
         tuple(sorted(holders, key=lambda holder: -(holder.used_bytes or 0))),
     )
+
+
+def _card_memory(pynvml: Any, handle: Any) -> Any:
+    """What nvidia-smi says too: the first version of the call counts what the driver keeps for itself (480 MiB of an H100) as used."""
+    try:
+        return pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
+    except pynvml.NVMLError:  # a driver before 510
+        return pynvml.nvmlDeviceGetMemoryInfo(handle)
 
 
 def _text(value: Any) -> str:

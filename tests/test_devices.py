@@ -86,7 +86,7 @@ def driver(monkeypatch):
         ],
     }
     for name, value in answers.items():
-        monkeypatch.setattr(pynvml, name, lambda *_, value=value: value)
+        monkeypatch.setattr(pynvml, name, lambda *_, value=value, **__: value)
 
 
 def test_a_card_with_its_live_memory(driver):
@@ -103,3 +103,16 @@ def test_devices_have_their_memory_and_unusable_cards_a_reason():
     assert (first.title, first.free_bytes, first.usable) == ("a", 8 * GIB, True)
     assert (second.title, second.usable) == ("b", False)
     assert "and-cuda" in second.reason
+
+
+def test_an_old_driver_is_asked_in_the_old_way(driver, monkeypatch):
+    import pynvml
+
+    def memory(_, version=None):
+        if version is not None:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_FUNCTION_NOT_FOUND)
+        return SimpleNamespace(total=8 * GIB, free=5 * GIB, used=3 * GIB)
+
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", memory)
+    (card,) = this_machine().gpus
+    assert (card.total_bytes, card.used_bytes) == (8 * GIB, 3 * GIB)

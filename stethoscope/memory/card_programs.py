@@ -67,7 +67,7 @@ except pynvml.NVMLError as error:
     raise SystemExit(f"No NVIDIA driver answers here: {error}.") from None
 for index in range(pynvml.nvmlDeviceGetCount()):
     card = pynvml.nvmlDeviceGetHandleByIndex(index)
-    memory = pynvml.nvmlDeviceGetMemoryInfo(card)
+    memory = pynvml.nvmlDeviceGetMemoryInfo(card, version=pynvml.nvmlMemory_v2)  # as nvidia-smi says
     print(f"card {index}: {memory.used / 2**20:,.0f} of {memory.total / 2**20:,.0f} MiB in use")
     for process in pynvml.nvmlDeviceGetComputeRunningProcesses(card):
         held = process.usedGpuMemory  # None where the driver does not say, as in many containers

@@ -66,7 +66,7 @@ def test_who_holds_it_from_python(capsys, monkeypatch):
         ],
     }
     for name, value in answers.items():
-        monkeypatch.setattr(pynvml, name, lambda *_, value=value: value)
+        monkeypatch.setattr(pynvml, name, lambda *_, value=value, **__: value)
     exec(DRIVER.code, {})
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
         ["card", "0:", "6,144", "of", "16,384", "MiB", "in", "use"],
