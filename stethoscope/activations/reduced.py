@@ -8,7 +8,7 @@ and writes it a dozen times, and takes three times as long to trace.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,20 +196,16 @@ def laid_out(values: Array, layout: Layout) -> tuple[Array, int, bool]:
     return values.reshape(values.shape[0], -1, units), 2, True
 
 
-_WHOLE = ("bad", "shape")
-_COUNTED = ("count", "mean", "m2", "zeros", "saturated")
-_VALUES = ("low", "high", "row_high", "sample")
+def handed_over(tensor: Any, rows: Any, take: Callable[[Array, int], int]) -> Any:
+    """An operator of the TensorFlow graph that is being built which calls `take` with the tensor's values and the rows of the batch.
 
-
-def reduce_tensor(tensor: Any, layout: Layout, rows: Any, seed: int = 0) -> Mapping[str, Any] | None:
-    """The same as an operator of the TensorFlow graph that is being built; None where the tensor holds no numbers.
-
-    Of a tensor that turns out to be empty, "shape" says so, and nothing else is said.
+    Nothing is copied, and nothing becomes part of the graph's answer but the number that `take` returns. None where the tensor holds
+    no numbers.
 
     Args:
         tensor: of the graph.
-        layout: how to read it.
-        rows: a scalar int32 tensor: rows in this batch.
+        rows: a scalar int32 tensor.
+        take: what is done; the values are the tensor's own, and gone afterwards.
     """
     import tensorflow as tf
 
@@ -221,11 +217,8 @@ def reduce_tensor(tensor: Any, layout: Layout, rows: Any, seed: int = 0) -> Mapp
         return None
     if tensor.shape.num_elements() == 0:
         return None
-    kept = np.float64 if tensor.dtype == tf.float64 else np.float32
-    types = dict.fromkeys(_WHOLE, np.int64) | dict.fromkeys(_COUNTED, np.float64) | dict.fromkeys(_VALUES, kept)
 
-    def reduced(array: Array, row_count: Array) -> list[Array]:
-        found = reduce_array(array, layout, int(row_count), seed) or {"shape": np.asarray(array.shape)}
-        return [np.asarray(found.get(name, ()), kind) for name, kind in types.items()]
+    def called(values: Array, count: Array) -> Array:
+        return np.asarray(take(values, int(count)), np.int32)
 
-    return dict(zip(types, tf.numpy_function(reduced, [tensor, rows], list(types.values())), strict=True))
+    return tf.numpy_function(called, [tensor, rows], tf.int32)

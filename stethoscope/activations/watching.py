@@ -12,7 +12,7 @@ from typing import Any
 import numpy.typing as npt
 
 from stethoscope.activations.reach import base, fed_by, known_layers
-from stethoscope.activations.reduced import Layout, reduce_array, reduce_tensor
+from stethoscope.activations.reduced import Layout, handed_over, reduce_array
 from stethoscope.architecture.activations import FLAT_ENDS
 from stethoscope.architecture.endings import activation_behind
 from stethoscope.data.batching import Batching
@@ -48,6 +48,9 @@ class Watching:
         self._batching = Batching.of(runner.inputs)
         self._held_bytes = min(_MOST_HELD_BYTES, int(HELD_SHARE * memory_bytes))
         self._reducing: Reduction | None = None
+        self._places = 0
+        self._found: dict[int, Mapping[str, Any]] = {}
+        """What was read in this call, by its place in the graph."""
         self.way = "reduced inside the runtime" if isinstance(runner.can(Reducible), Reducible) else "read in parts"
         """How the outputs were come by, for the answer."""
 
@@ -119,17 +122,30 @@ class Watching:
 
     def _in_graph(self, runner: Reducible, feed: Feed) -> Reduced:
         if self._reducing is None:
-            self._reducing = runner.reducing(self._reduced, self._wanted)
-        found = self._reducing.call(feed)
-        return {key: parts for key, parts in found.items() if parts["shape"].all()}
+            self._reducing = runner.reducing(self._read, self._wanted)
+        self._found.clear()
+        places = {key: int(parts["place"]) for key, parts in self._reducing.call(feed).items()}
+        return {key: self._found[place] for key, place in places.items() if place in self._found}
 
-    def _reduced(self, key: str, tensor: Any, inputs: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def _read(self, key: str, tensor: Any, inputs: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Reads the layer's output where it lies, while the graph runs."""
         import tensorflow as tf
 
         named = [inputs[name] for name in sorted(self._batching.names) if name in inputs]
         rows = tf.shape(named[0])[0] if named else tf.constant(1)
-        shape = getattr(tensor, "shape", None)
-        return reduce_tensor(tensor, self.layout(key, None if shape is None else shape.rank), rows, self._seed)
+
+        self._places += 1
+        own = self._places
+
+        def take(values: npt.NDArray[Any], count: int) -> int:
+            reduced = reduce_array(values, self.layout(key, values.ndim), count, self._seed)
+            if reduced is not None:
+                self._found[own] = reduced
+            return own
+
+        # Layers that hand on what they were given have the place of its first maker.
+        place = handed_over(tensor, rows, take)
+        return None if place is None else {"place": place}
 
     def _one_by_one(self, runner: Observable, feed: Feed) -> Reduced:
         found: dict[str, Mapping[str, Any]] = {}
