@@ -128,7 +128,7 @@ def describe(description: Description) -> Architecture:
         MissingCode(need.name, need.module, need.where, only_training=found is compiled_with)
         for found in (inspection, compiled_with)
         for need in found.foreign
-        if not need.is_here
+        if need.is_lacking
     ]
     warnings += [_only_named(need) for need in missing if need.only_training][:1]
     code = description.code

@@ -9,8 +9,10 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import re
-from collections.abc import Collection, Iterator
+import sys
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from typing import Any
 
 from stethoscope.models.containers import damage
@@ -74,6 +76,13 @@ class Foreign:
             return hasattr(builtins, self.name)
         return not _may_be_newer(self.module) if root in _OWN else _importable(root)
 
+    @property
+    def is_lacking(self) -> bool:
+        """Whether the model cannot get it from here, a yes or no: its package is not installed, or has no such module."""
+        return not self.is_here or (
+            _root(self.module) not in ("", "builtins", "__main__", *_OWN) and _absent(self.module)
+        )
+
 
 @dataclass(frozen=True)
 class Inspection:
@@ -120,7 +129,7 @@ def not_installed(foreign: tuple[Foreign, ...], code: str = "") -> str:
         code: what the Python file is called that was given, and has none of them.
     """
     for need in foreign:
-        if need.is_here:
+        if not need.is_lacking:
             continue
         if _root(need.module) in _OWN:
             return f"It needs {need.module}.{need.name} (in {need.where!r}), which the installed Keras does not have. Update Keras, or convert the model."
@@ -156,6 +165,24 @@ def _importable(root: str) -> bool:
         return importlib.util.find_spec(root) is not None
     except (ImportError, ValueError):
         return False
+
+
+def _absent(module: str) -> bool:
+    """Whether an installed package has no such module: its folders are looked through, and nothing of it is run."""
+    place: Sequence[str] | None = None
+    parts = module.split(".")
+    for count in range(1, len(parts) + 1):
+        name = ".".join(parts[:count])
+        try:
+            spec = PathFinder.find_spec(name, place)
+        except (ImportError, ValueError):
+            return False
+        if spec is None:
+            return count > 1 and name not in sys.modules
+        if spec.submodule_search_locations is None:
+            return False  # What a module that is no folder holds is known to Python alone.
+        place = list(spec.submodule_search_locations)
+    return False
 
 
 def _walk(root: Any) -> Iterator[Hazard | Foreign]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope import framework_errors
-from stethoscope.errors import CannotRun, NeedsTrust, StethoscopeError
+from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.models.containers import hdf5
 from stethoscope.models.containers.archive import open_archive
 from stethoscope.models.formats.keras_model.keras_builtins import is_builtin, own_layers
@@ -30,6 +30,7 @@ from stethoscope.models.formats.keras_model.keras_runner import KerasRunner
 from stethoscope.models.formats.keras_model.keras_shapes import is_operation
 from stethoscope.models.formats.keras_model.keras_version2 import load_version2
 from stethoscope.models.formats.keras_model.own_objects import register
+from stethoscope.models.model_format import refuse
 from stethoscope.types import Architecture, ModelFile
 
 _MISSING = re.compile(
@@ -42,7 +43,7 @@ def open_zip(
     file: ModelFile, description: Description, architecture: Architecture, scratch: Path, *, trusted: bool
 ) -> KerasRunner:
     """Loads a `.keras` file; see `Format.open`."""
-    _gate(file, architecture, trusted)
+    refuse(file, architecture, trusted=trusted)
     _import_foreign(description, trusted)
     _register(description)
     path = _archive_path(file, scratch)
@@ -70,7 +71,7 @@ def open_zip(
 
 def open_h5(file: ModelFile, description: Description, architecture: Architecture, *, trusted: bool) -> KerasRunner:
     """Loads a `.h5` file; see `Format.open`."""
-    _gate(file, architecture, trusted)
+    refuse(file, architecture, trusted=trusted)
     _import_foreign(description, trusted)
     _register(description)
     with _explained(file, description):
@@ -82,15 +83,6 @@ def open_h5(file: ModelFile, description: Description, architecture: Architectur
 
         model = load_version3_h5(file, description, trusted=trusted)
     return KerasRunner(file, model, keras, architecture)
-
-
-def _gate(file: ModelFile, architecture: Architecture, trusted: bool) -> None:
-    if architecture.runnable:
-        raise CannotRun(architecture.runnable)
-    if architecture.hazards and not trusted:
-        raise NeedsTrust(
-            f"{file.name}: {architecture.hazards[0].message} It is run only after its owner allows it for this file."
-        )
 
 
 def _register(description: Description) -> None:
