@@ -241,6 +241,9 @@ class _Attempt:
         changes: list[Callable[[Any], None]] = []
         if others := _other_floats(traced):
             changes.append(functools.partial(float32_graphs.in_float32, dtypes=others))
+        rows = float32_graphs.rows_of(traced)
+        if rows is not None and float32_graphs.has_lists(traced.function.graph.as_graph_def()):
+            changes.append(functools.partial(float32_graphs.close_lists, rows=rows))
         if graph_rewriting.has_sign_bits(traced.function.graph.as_graph_def()):
             changes.append(graph_rewriting.repair_sign_bits)
         return [*changes, *([self.precision.change] if self.precision.change else [])]
