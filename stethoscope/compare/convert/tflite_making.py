@@ -14,6 +14,7 @@ from typing import Any
 from stethoscope.compare.convert import float32_graphs, graph_rewriting, refusals
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source, Unsupported
 from stethoscope.compare.convert.float32_graphs import loop_of, unrolled
+from stethoscope.compare.convert.idle_writes import settled
 from stethoscope.compare.convert.made_file import fed_as, open_made
 from stethoscope.compare.convert.traced import TracedModel, save_traced, trace, with_constants
 from stethoscope.compare.convert.ways_round import FROZEN, UNROLLED, Origins, loading, not_traceable
@@ -169,9 +170,9 @@ class _Attempt:
     def _traced(self) -> tuple[TracedModel, list[str]]:
         """The traced model, and the recurrent layers that were written out for it: calibrating a loop ends the process."""
         if not self.precision.calibrated:
-            return trace(self.source, self.options.batch_size), []
+            return settled(trace(self.source, self.options.batch_size)), []
         with unrolled(self.source) as layers:
-            traced = trace(self.source, self.options.batch_size)
+            traced = settled(trace(self.source, self.options.batch_size))
         if loop := loop_of(traced, self.source):
             operator, layer = loop
             advice = "Fix the number of steps and build the layer with unroll=True, or convert to dynamic-range int8, which needs no data."

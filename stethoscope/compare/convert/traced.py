@@ -19,9 +19,10 @@ from stethoscope.models.capabilities import Traceable
 from stethoscope.types import Refusal, TensorSpec
 
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
-_WRITES = re.compile(
+WRITES = re.compile(
     r"^(?:Assign|ScatterUpdate|Resource(?:Scatter|Apply)|StatefulRandom|StatefulUniform|StatefulStandardNormal|Rng)"
 )
+"""Operators that change a variable."""
 _STATE = "It changes a variable in every call: build the copy for deployment without that (no dropout in inference, stateful=False)."
 _LOOKUPS = re.compile(r"LookupTable(?!Import|Export)|String|StaticRegex|RegexReplace|Unicode|Substr")
 
@@ -97,7 +98,7 @@ def trace(source: Source, batch_size: int | None = None) -> TracedModel:
         runner.trackable,
         tuple(zip(names, specs, strict=True)),
         tuple(found.items()),
-        _operators(function, source, _WRITES, _STATE),
+        _operators(function, source, WRITES, _STATE),
         _operators(function, source, _LOOKUPS),
     )
 
