@@ -82,7 +82,7 @@ def _in_float32(tensor: Any) -> None:
     tensor.CopyFrom(tf.make_tensor_proto(tf.make_ndarray(tensor).astype(np.float32)))
 
 
-_ELEMENT_SHAPES = {
+LISTS = {
     "TensorListReserve": 0,
     "EmptyTensorList": 0,
     "TensorListFromTensor": 1,
@@ -101,7 +101,7 @@ def rows_of(traced: TracedModel) -> int | None:
 def has_lists(definition: Any) -> bool:
     """Whether a GraphDef keeps lists of tensors, function bodies too."""
     bodies = (definition.node, *(body.node_def for body in definition.library.function))
-    return any(node.op in _ELEMENT_SHAPES for nodes in bodies for node in nodes)
+    return any(node.op in LISTS for nodes in bodies for node in nodes)
 
 
 def close_lists(definition: Any, rows: int) -> None:
@@ -110,7 +110,7 @@ def close_lists(definition: Any, rows: int) -> None:
     A SavedModel holds these shapes as they were when it was saved, so that a number of rows that is fixed later does not reach them.
     """
     graph_rewriting.rewrite(
-        definition, {op: functools.partial(_closed, place=place, rows=rows) for op, place in _ELEMENT_SHAPES.items()}
+        definition, {op: functools.partial(_closed, place=place, rows=rows) for op, place in LISTS.items()}
     )
 
 

@@ -31,6 +31,9 @@ _NAMED = 6
 """Operators that a note names."""
 _FIXED_NOTE = "It takes {rows} row(s) in every call: an open number stands in the way of {operators}."
 
+_ONE_ROW = "converter._experimental_default_to_single_batch_in_tensor_list_ops = True  # the lists of its loops leave rows open"
+_ROWS = "# The lists of its loops leave the number of rows open, which TensorFlow's converter can only set to 1."
+
 
 @dataclass(frozen=True)
 class Precision:
@@ -95,6 +98,8 @@ class ToTFLite:
         """TensorFlow's own converter."""
         lines = [FROZEN, "converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])"]
         lines += self._precision.lines
+        if options.batch_size is not None and any(layer.type in float32_graphs.LISTS for layer in architecture.layers):
+            lines.append(_ONE_ROW if options.batch_size == 1 else _ROWS)
         if options.allow_float and self.calibrated:
             lines.append("converter.target_spec.supported_ops.append(tf.lite.OpsSet.TFLITE_BUILTINS)")
         if "integer_ends" in self.options and options.integer_ends:
@@ -175,7 +180,12 @@ class _Attempt:
             traced = settled(trace(self.source, self.options.batch_size))
         if loop := loop_of(traced, self.source):
             operator, layer = loop
-            advice = "Fix the number of steps and build the layer with unroll=True, or convert to dynamic-range int8, which needs no data."
+            fixed = (
+                "Fix the number of steps and build the layer with unroll=True"
+                if format_of(self.source.architecture).live
+                else "Convert the Keras file that it was saved from, with a fixed number of steps: these are written out there"
+            )
+            advice = f"{fixed}. Or convert to dynamic-range int8, which needs no data."
             raise CannotConvert(
                 f"{self.source.file.name}: ranges cannot be found inside the loop of {f'layer {layer}' if layer else operator}. {advice}",
                 [Unsupported(operator, layer, way_round=advice)],
