@@ -12,7 +12,7 @@ from dashboard.session import View
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs.store import Entry, store
 from stethoscope.models.own_code import MAX_BYTES
-from stethoscope.types import Architecture, MissingCode
+from stethoscope.types import Architecture
 
 _SHOWN_PLACES = 5
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
@@ -27,13 +27,14 @@ def allowed(view: View, architecture: Architecture, *, at_length: bool = False) 
     """
     entry = view.entry
     if entry is not None and (architecture.missing or (at_length and entry.code is not None)):
-        _named(view, entry, architecture.missing)
+        _named(view, entry, architecture)
     elif entry is not None and entry.code is not None:
         st.caption(f"With code of its owner: {escape.code(entry.code.name)}. The overview shows it.")
     return _hazards(view, architecture)
 
 
-def _named(view: View, entry: Entry, missing: Sequence[MissingCode]) -> None:
+def _named(view: View, entry: Entry, architecture: Architecture) -> None:
+    missing = architecture.missing
     with st.container(border=True):
         if entry.code is not None:
             render.verdict(
@@ -69,7 +70,7 @@ def _named(view: View, entry: Entry, missing: Sequence[MissingCode]) -> None:
         if entry.code is not None:
             with st.expander("The code"):
                 st.code(entry.code.path.read_text("utf-8", "replace")[:MAX_BYTES], language="python", height=320)
-        elif missing and not missing[0].only_training:
+        elif architecture.lacks_code and not architecture.framework_version.startswith("Keras 1"):
             with st.expander("Without giving the code"):
                 st.markdown("Where the code is, export the model and upload the folder that this writes:")
                 st.code(_EXPORT, language="python")

@@ -13,6 +13,8 @@ Detected at node embedding/Gather defined at (most recent call last):
 indices[0,9] = -1 is not in [0, 200)
 \t [[{{node embedding/Gather}}]] [Op:__inference_predict_12]"""
 
+CONFIG = ", ".join(f"'setting_{place}': {{'name': 'float32', 'sizes': [1, 2]}}" for place in range(40))
+
 
 @pytest.mark.parametrize(
     ("text", "line"),
@@ -24,6 +26,20 @@ indices[0,9] = -1 is not in [0, 200)
         ),
         ('in user code:\n\n    File "a.py", line 1, in f\n    ValueError: bad thing\n', "ValueError: bad thing"),
         ("plain.", "plain"),
+        (
+            f"Error when deserializing class 'Dense' using config={{{CONFIG}}}.\n\nException encountered: No such setting.",
+            "Error when deserializing class 'Dense': No such setting",
+        ),
+        (
+            f"<class 'A'> could not be deserialized properly. Please ensure it is.\n\nconfig={{{CONFIG}}}.\n\nException encountered: "
+            f"Error when deserializing class 'B' using config={{{CONFIG}}}.\n\nException encountered: No file.",
+            "Error when deserializing class 'B': No file",
+        ),
+        (
+            "Exception encountered when calling L.call().\n\n\x1b[1mToo wide\x1b[0m\n\nArguments received by L.call():\n  • x=1",
+            "Exception encountered when calling L.call(): Too wide",
+        ),
+        (f"No class 'A' in {{{CONFIG}}}: built for another.", "No class 'A' in …: built for another"),
         ("", "RuntimeError"),
     ],
 )

@@ -23,6 +23,7 @@ from stethoscope.models.formats.keras_model.keras_builtins import (
     is_builtin_class,
     is_builtin_function,
 )
+from stethoscope.models.formats.keras_model.keras_legacy import TAKEN_OUT
 from stethoscope.models.hugging_face import AS_SAVED_MODEL
 from stethoscope.types import Hazard
 
@@ -121,24 +122,32 @@ def inspect_description(*parts: Any, provided: Collection[str] = ()) -> Inspecti
     return Inspection(tuple(hazards.values()), tuple(foreign.values()), tuple(given))
 
 
-def not_installed(foreign: tuple[Foreign, ...], code: str = "") -> str:
+def not_installed(foreign: tuple[Foreign, ...], code: str = "", *, keras_1: bool = False) -> str:
     """Returns one sentence naming the first class that no installed package can provide, or "".
 
     Args:
         foreign: what is needed.
         code: what the Python file is called that was given, and has none of them.
+        keras_1: whether Keras 1 wrote the file.
     """
     for need in foreign:
         if not need.is_lacking:
             continue
         if _root(need.module) in _OWN:
             return f"It needs {need.module}.{need.name} (in {need.where!r}), which the installed Keras does not have. Update Keras, or convert the model."
+        if keras_1 and need.name in TAKEN_OUT:
+            return (
+                f"It has {need.name} (in {need.where!r}), a layer of Keras 1 that Keras 2 took out. It computes {TAKEN_OUT[need.name]}: "
+                f"write it as a Keras 2 layer of that name, and give that Python file (--code)."
+            )
         lacking = f"and {code} does not define it" if code else "the file holds the name, not the code"
-        helps = AS_SAVED_MODEL if _root(need.module) == "transformers" else WHAT_HELPS
+        helps = AS_SAVED_MODEL if _root(need.module) == "transformers" else GIVE_CODE if keras_1 else WHAT_HELPS
         return f"It names {described(need)}, which is not part of Keras: {lacking}. {helps}"
     return ""
 
 
+GIVE_CODE = "Give the Python file that defines it (--code)."
+"""Keras 1 has no way to export a model."""
 WHAT_HELPS = (
     "Give the Python file that defines it (--code), or call model.export() "
     "where it runs and give the SavedModel, which needs no code."
