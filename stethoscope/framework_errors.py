@@ -46,7 +46,9 @@ def gist(error: BaseException) -> str:
     before_node = [first for first, second in itertools.pairwise(lines) if second.startswith("[[{{node")]
     useful = [line for line in lines if line and not _NOISE.match(line)]
     telling = [line for line in useful if _TELLING.search(line)]
-    line = (before_node or _why(useful) or telling or _while_calling(useful) or useful or [type(error).__name__])[0]
+    line = (before_node or _why(useful) or telling or useful or [type(error).__name__])[0]
+    if _CALLING in line and line in useful[:-1]:
+        line = f"{line.rstrip('.')}: {useful[useful.index(line) + 1]}"
     line = _COUNTED.sub("", _TAIL.sub("", line)).strip().rstrip(".:;, ")
     if not line:
         return type(error).__name__
@@ -61,12 +63,6 @@ def _why(lines: list[str]) -> list[str]:
         return []
     about = (told[-2] if len(told) > 1 else lines[0]).removeprefix(_ENCOUNTERED)
     return [f"{_AFTER_WHAT.split(about)[0].rstrip('.')}: {told[-1].removeprefix(_ENCOUNTERED)}"]
-
-
-def _while_calling(lines: list[str]) -> list[str]:
-    if len(lines) < 2 or not lines[0].startswith(_CALLING):
-        return []
-    return [f"{lines[0].rstrip('.')}: {lines[1]}"]
 
 
 def _without_dumps(line: str) -> str:

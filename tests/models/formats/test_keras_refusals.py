@@ -83,3 +83,21 @@ def test_a_function_of_another_python_is_no_missing_class(tmp_path, kind):
         form.open(file, scratch, trusted=True)
     said = str(refusal.value)
     assert "'lam'" in said and f"{sys.version_info.major}.{sys.version_info.minor}" in said and "'code'" not in said
+
+
+@pytest.mark.parametrize(("package", "suffix"), [("keras", ".keras"), ("tf_keras", ".h5")])
+def test_a_name_that_a_function_takes_from_its_program_is_told(tmp_path, package, suffix):
+    keras = pytest.importorskip(package)
+    program = {"code": 2.0}
+    layers = keras.layers
+    path = tmp_path / f"model{suffix}"
+    twice = eval("lambda x: x * code", program)
+    keras.Sequential([layers.Input((3,)), layers.Lambda(twice, output_shape=(3,), name="lam")]).save(path)
+    scratch, file = tmp_path / "scratch", ModelFile.at(path)
+    scratch.mkdir()
+    with (
+        pytest.raises(CannotRun) as refusal,
+        (ZIP if suffix == ".keras" else H5).open(file, scratch, trusted=True) as runner,
+    ):
+        runner.predict({runner.inputs[0].name: np.ones((1, 3), np.float32)})
+    assert "'code'" in str(refusal.value) and "lam" in str(refusal.value).lower()

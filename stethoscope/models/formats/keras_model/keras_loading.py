@@ -31,6 +31,7 @@ from stethoscope.models.formats.keras_model.keras_runner import KerasRunner
 from stethoscope.models.formats.keras_model.keras_shapes import is_operation
 from stethoscope.models.formats.keras_model.keras_version2 import load_version2
 from stethoscope.models.formats.keras_model.own_objects import register
+from stethoscope.models.formats.tf_graph import tf_calls
 from stethoscope.models.model_format import refuse
 from stethoscope.types import Architecture, ModelFile
 
@@ -168,8 +169,13 @@ def _reason(description: Description, error: Exception) -> str:
     if _BYTECODE.search(text):
         return (
             f"Python {sys.version_info.major}.{sys.version_info.minor} cannot read the function in its Lambda layer{_lambdas(description)}: "
-            "another version of Python wrote it, or it is damaged. Build the model by its code and load the weights, or call "
-            "model.export() where it was saved and give the SavedModel."
+            f"another version of Python wrote it, or it is damaged. {tf_calls.BY_CODE}"
+        )
+    unknown = tf_calls.undefined(error)
+    if unknown and (places := _lambdas(description)):
+        return (
+            f"the function in its Lambda layer{places} uses {unknown!r}, which was defined where the model was saved: the file does not "
+            f"hold it. {tf_calls.BY_CODE}"
         )
     saved_by = f"a Keras {description.version} file" if description.version else "this file"
     return f"the installed Keras cannot rebuild {saved_by}: {framework_errors.gist(error)}. Save it again with a current Keras, or convert it to ONNX or TFLite."
