@@ -121,6 +121,75 @@ def test_an_8_bit_svdf_state_is_refused_before_it_damages_the_process(save: Save
     assert not FORMAT.describe(save(pack(model))).runnable
 
 
+def _doubled() -> Any:
+    """y = x + x: a model without a single constant."""
+    model = tiny()
+    graph = model.subgraphs[0]
+    graph.tensors = [graph.tensors[0], graph.tensors[2]]
+    graph.operators[0].inputs, graph.operators[0].outputs, graph.outputs = [0, 0], [1], [1]
+    return model
+
+
+def _without_buffers(model: Any) -> None:
+    model.buffers = []
+
+
+def _metadata_that_is_not_there(model: Any) -> None:
+    model.metadata = [schema().MetadataT(name=name, buffer=9) for name in ("notes", "min_runtime_version")]
+
+
+def _signature_of_what_is_not_there(model: Any) -> None:
+    s = schema()
+    ends = [s.TensorMapT(name="x", tensorIndex=77)]
+    model.signatureDefs = [
+        s.SignatureDefT(signatureKey="tensor", subgraphIndex=0, inputs=ends, outputs=[]),
+        s.SignatureDefT(signatureKey="subgraph", subgraphIndex=5, inputs=[], outputs=[]),
+    ]
+
+
+def _more_bytes_than_needed(model: Any) -> None:
+    s = schema()
+    model.buffers = [s.BufferT(data=[]), s.BufferT(data=np.ones(8, "<f4").view(np.uint8))]
+    model.subgraphs[0].tensors.append(s.TensorT(shape=[4], name="w", buffer=1))
+    model.subgraphs[0].operators[0].inputs = [0, 2]
+
+
+def _no_operators(model: Any) -> None:
+    model.operatorCodes, model.subgraphs[0].operators, model.subgraphs[0].outputs = None, [], [0]
+
+
+@pytest.mark.parametrize(
+    ("change", "factor", "added"),
+    [
+        (_without_buffers, 2, 0),
+        (_metadata_that_is_not_there, 2, 0),
+        (_signature_of_what_is_not_there, 2, 0),
+        (_more_bytes_than_needed, 1, 1),
+        (_no_operators, 1, 0),
+    ],
+)
+def test_what_litert_runs_is_not_damaged(
+    save: Save, tmp_path: Path, change: Callable[[Any], None], factor: int, added: int
+) -> None:
+    model = _doubled()
+    change(model)
+    file = save(pack(model))
+    described = FORMAT.describe(file)
+    assert not described.warnings and not described.runnable
+    assert FORMAT.skeleton(file)[1]
+    x = np.ones((1, 4), np.float32)
+    with FORMAT.open(file, tmp_path) as runner:
+        (found,) = runner.predict({"x": x}).values()
+    np.testing.assert_array_equal(found, x * factor + added)
+
+
+def test_what_litert_refuses_is_damaged(save: Save) -> None:
+    model = _doubled()
+    model.buffers = None
+    with pytest.raises(UnreadableFile, match="buffers"):
+        FORMAT.describe(save(pack(model)))
+
+
 def test_broken_files_are_refused_in_a_sentence(save: Save) -> None:
     good = pack(tiny())
     for content in (good[: len(good) // 2], b"\xff\xff\xff\x7f" + good[4:], good[:40], good[:8]):

@@ -28,8 +28,8 @@ _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 BY_CODE = "Build the model by its code and load the weights, or call model.export() where it was saved and give the SavedModel."
 """What to do where a function inside a model lacks something of its program."""
 _OTHER_ROWS = (
-    "Sizes inside it do not go together with the number of rows it was fed: give it data (--data) with the number of rows that it "
-    "takes in a call (--batch-size)."
+    "Sizes inside it do not go together with the number of rows it was fed: give it the number that it takes in a call "
+    "(--batch-size), with data of at least as many rows (--data)."
 )
 
 

@@ -224,11 +224,11 @@ def check(name: str, model: Model) -> None:
 
 
 def stored_mismatch(model: Model) -> Tensor | None:
-    """Returns a constant whose stored bytes do not fit its shape, if there is one."""
+    """Returns a constant of which fewer bytes are stored than its shape needs, if there is one; more are no harm to LiteRT."""
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
             known = tensor.declared_bytes > 0 and not tensor.is_sparse and None not in (tensor.shape or ())
-            if known and tensor.stored_bytes and tensor.stored_bytes != tensor.declared_bytes:
+            if known and tensor.stored_bytes and tensor.stored_bytes < tensor.declared_bytes:
                 return tensor
     return None
 

@@ -103,6 +103,8 @@ def read_model(view: memoryview) -> Model:
         Malformed: an offset, index or length does not fit.
     """
     root = Buffer(view).root()
+    if not root.at(4):
+        raise Malformed("it has no list of buffers")
     buffers = tuple(_buffer(table, len(view)) for table in root.tables(4))
     codes = [_operator_code(table) for table in root.tables(1)]
     budget = [damage.MAX_LAYERS]
@@ -112,9 +114,9 @@ def read_model(view: memoryview) -> Model:
     for subgraph in subgraphs:
         for operator in subgraph.operators:
             _within(len(subgraphs), "subgraph", *(index for called in operator.calls.values() for index in called))
-    signatures = tuple(_signature(table, subgraphs) for table in root.tables(7))
+    signatures = tuple(filter(None, (_signature(table, subgraphs) for table in root.tables(7))))
     metadata = {table.text(0): table.scalar(1, "I") for table in root.tables(6)}
-    _within(len(buffers), "buffer", *metadata.values())
+    metadata = {name: index for name, index in metadata.items() if index < len(buffers)}
     return Model(
         version=root.scalar(0, "I"),
         description=root.text(3),
@@ -179,7 +181,8 @@ def _tensor(table: Table, buffers: tuple[Stored, ...]) -> Tensor:
     sizes = signature if len(signature) == len(shape) or not shape else shape
     # `has_rank` came late: without it an empty shape may be a scalar or an unknown rank; interpreters take a scalar.
     buffer = table.scalar(2, "I")
-    _within(len(buffers), "buffer", buffer)
+    if buffer:  # 0 is none, whether there is a buffer in its place or not
+        _within(len(buffers), "buffer", buffer)
     return Tensor(
         name=table.text(3),
         shape=tuple(None if size < 0 else size for size in sizes),
@@ -230,12 +233,13 @@ def _operator(table: Table, codes: list[tuple[str, int, bool]], tensors: int) ->
     return Operator(name, version, custom, inputs, outputs, config, calls)
 
 
-def _signature(table: Table, subgraphs: tuple[Subgraph, ...]) -> Signature:
+def _signature(table: Table, subgraphs: tuple[Subgraph, ...]) -> Signature | None:
+    """None where it speaks of what is not there: LiteRT runs the graph all the same, which needs no signature."""
     index = table.scalar(4, "I")
-    _within(len(subgraphs), "subgraph", index)
     inputs = {item.text(0): item.scalar(1, "I") for item in table.tables(0)}
     outputs = {item.text(0): item.scalar(1, "I") for item in table.tables(1)}
-    _within(len(subgraphs[index].tensors), "tensor", *inputs.values(), *outputs.values())
+    if index >= len(subgraphs) or max([0, *inputs.values(), *outputs.values()]) >= len(subgraphs[index].tensors):
+        return None
     return Signature(table.text(2), index, inputs, outputs)
 
 
