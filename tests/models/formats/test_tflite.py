@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput, CannotRun, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.models.formats.tflite import FORMAT, load
+from stethoscope.models.formats.tflite_model.tflite_runner import once
 from stethoscope.models.formats.tflite_model.tflite_schema import schema
 from stethoscope.types import ModelFile
 from tests.exploring import examples
@@ -181,6 +182,46 @@ def test_what_litert_runs_is_not_damaged(
     with FORMAT.open(file, tmp_path) as runner:
         (found,) = runner.predict({"x": x}).values()
     np.testing.assert_array_equal(found, x * factor + added)
+
+
+@pytest.mark.parametrize(
+    ("scales", "axis", "shape", "opens"),
+    [
+        ([0.1] * 4, 0, [4], True),
+        ([0.1] * 4, 3, [4], False),
+        ([0.1], 1, [4], False),
+        ([0.1] * 4, -1, [4], False),
+        ([], 3, [4], True),
+    ],
+)
+def test_scales_along_an_axis_that_is_not_there(
+    save: Save, tmp_path: Path, scales: list[float], axis: int, shape: list[int], opens: bool
+) -> None:
+    """Old converters left such files for TensorFlow Lite Micro: person_detect of tflite-micro is one."""
+    s, model = schema(), tiny()
+    tensor = model.subgraphs[0].tensors[1]
+    tensor.shape = shape
+    tensor.quantization = s.QuantizationParametersT(scale=scales, zeroPoint=[0] * len(scales), quantizedDimension=axis)
+    file = save(pack(model))
+    described = FORMAT.describe(file)
+    assert ("'w'" in described.runnable) is not opens
+    if opens:
+        with FORMAT.open(file, tmp_path):
+            return
+    with pytest.raises(CannotRun, match="quantized_dimension"):
+        FORMAT.open(file, tmp_path)
+
+
+def test_a_runtime_that_repeats_itself_is_quoted_once() -> None:
+    told = "".join(
+        f"quantized_dimension must be in range [0, 1). Was 3.Tensor {place} has invalid quantization parameters."
+        for place in (33, 36, 40)
+    )
+    assert once(told) == (
+        "quantized_dimension must be in range [0, 1). Was 3. Tensor 33 has invalid quantization parameters (and 2 more)"
+    )
+    for text in ("tflite/util.cc BytesRequired number of elements overflowed", "scale 0.5 of m.tflite is not 0.25"):
+        assert once(text) == text
 
 
 def test_what_litert_refuses_is_damaged(save: Save) -> None:

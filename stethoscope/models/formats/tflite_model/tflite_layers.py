@@ -290,6 +290,14 @@ def why_not(model: Model) -> str:
             "Its SVDF operators keep an 8-bit state, which only TensorFlow Lite Micro implements; "
             "LiteRT would write 16 bits into it and damage its own memory. Run it with TensorFlow Lite Micro."
         )
+    misplaced = [one for sub in model.subgraphs for one in sub.tensors if one.misplaced_axis is not None]
+    if misplaced:
+        first = misplaced[0]
+        return (
+            f"Scales of {len(misplaced):,} of its tensors ({first.name[:80]!r} first) lie along an axis that the tensor does not have "
+            f"({first.misplaced_axis} of {len(first.shape or ())}), which LiteRT refuses. Convert the model again with a current "
+            "TensorFlow, or run it with TensorFlow Lite Micro, which takes such files."
+        )
     newer = sorted({op.type for sub in model.subgraphs for op in sub.operators if op.type.startswith("BUILTIN_")})
     if newer:
         return f"It uses built-in operators newer than the installed LiteRT runtime ({_some(newer)}). Update ai-edge-litert."

@@ -37,6 +37,8 @@ class Tensor:
     quantization: Mapping[str, Any]
     is_variable: bool = False
     """Whether an operator writes to it, so that the next call finds what the last one left."""
+    misplaced_axis: int | None = None
+    """The axis along which its scales lie, where it has none of that number."""
 
     @property
     def elements(self) -> int:
@@ -192,7 +194,19 @@ def _tensor(table: Table, buffers: tuple[Stored, ...]) -> Tensor:
         is_sparse=bool(table.at(6)),
         quantization=_quantization(table.table(4)),
         is_variable=bool(table.scalar(5, "B")),
+        misplaced_axis=_misplaced_axis(table.table(4), len(shape)),
     )
+
+
+def _misplaced_axis(quantization: Table | None, rank: int) -> int | None:
+    """The axis along which its scales lie, where it has no such axis: LiteRT refuses that, as also of a single scale.
+
+    Source: tflite/core/interpreter_builder.cc, ParseQuantization.
+    """
+    if quantization is None or not rank or quantization.scalar(4, "B") == 2 or not quantization.vector(2, 4)[1]:
+        return None
+    axis = quantization.scalar(6, "i")
+    return None if 0 <= axis < rank else axis
 
 
 def _quantization(table: Table | None) -> dict[str, Any]:
