@@ -208,8 +208,12 @@ def test_scales_along_an_axis_that_is_not_there(
     if opens:
         with FORMAT.open(file, tmp_path):
             return
-    with pytest.raises(CannotRun, match="quantized_dimension"):
+    with pytest.raises(CannotRun, match="'w'"):
         FORMAT.open(file, tmp_path)
+    from ai_edge_litert.interpreter import Interpreter
+
+    with pytest.raises(ValueError, match="quantized_dimension"):
+        Interpreter(str(file.path))
 
 
 def test_a_runtime_that_repeats_itself_is_quoted_once() -> None:
