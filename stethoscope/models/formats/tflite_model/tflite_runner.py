@@ -179,7 +179,7 @@ def once(text: str) -> str:
     Of clauses that differ in numbers alone, the first stands, and how many more there are.
     """
     kept: dict[str, tuple[str, set[str]]] = {}
-    for clause in filter(None, (part.strip() for part in _CLAUSE.split(text))):
+    for clause in filter(None, (part.strip() for part in _CLAUSE.split(text.rstrip(". ")))):
         kept.setdefault(re.sub(r"\d+", "#", clause), (clause, set()))[1].add(clause)
     return ". ".join(
         f"{first} (and {len(all_) - 1:,} more)" if len(all_) > 1 else first for first, all_ in kept.values()
