@@ -12,7 +12,7 @@ from dashboard.session import View
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs.store import Entry, store
 from stethoscope.models.own_code import MAX_BYTES
-from stethoscope.types import Architecture, Hazard, MissingCode
+from stethoscope.types import Architecture
 
 _SHOWN_PLACES = 5
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
@@ -27,13 +27,14 @@ def allowed(view: View, architecture: Architecture, *, at_length: bool = False) 
     """
     entry = view.entry
     if entry is not None and (architecture.missing or (at_length and entry.code is not None)):
-        _named(view, entry, architecture.missing)
+        _named(view, entry, architecture)
     elif entry is not None and entry.code is not None:
         st.caption(f"With code of its owner: {escape.code(entry.code.name)}. The overview shows it.")
-    return _hazards(view, architecture.hazards)
+    return _hazards(view, architecture)
 
 
-def _named(view: View, entry: Entry, missing: Sequence[MissingCode]) -> None:
+def _named(view: View, entry: Entry, architecture: Architecture) -> None:
+    missing = architecture.missing
     with st.container(border=True):
         if entry.code is not None:
             render.verdict(
@@ -69,7 +70,7 @@ def _named(view: View, entry: Entry, missing: Sequence[MissingCode]) -> None:
         if entry.code is not None:
             with st.expander("The code"):
                 st.code(entry.code.path.read_text("utf-8", "replace")[:MAX_BYTES], language="python", height=320)
-        elif missing and not missing[0].only_training:
+        elif architecture.lacks_code and not architecture.framework_version.startswith("Keras 1"):
             with st.expander("Without giving the code"):
                 st.markdown("Where the code is, export the model and upload the folder that this writes:")
                 st.code(_EXPORT, language="python")
@@ -101,9 +102,9 @@ def _give(entry: Entry, owner: str) -> None:
         rerun.whole_page()
 
 
-def _hazards(view: View, items: Sequence[Hazard]) -> bool:
-    """Says what code is inside the file and lets its owner allow it; returns whether the model may be run."""
-    entry = view.entry
+def _hazards(view: View, architecture: Architecture) -> bool:
+    """Says what code is inside the file and, where the model then runs, lets its owner allow it; returns whether it may be run."""
+    entry, items = view.entry, architecture.hazards
     if entry is None or not items:
         return True
     with st.container(border=True):
@@ -113,6 +114,10 @@ def _hazards(view: View, items: Sequence[Hazard]) -> bool:
         many = words.plural(len(places), "place")
         if entry.trusted:
             render.verdict("plain", "Code allowed", f"This file holds code of its own in {many}; its owner allowed it.")
+        elif architecture.runnable:
+            render.verdict(
+                "careful", "Holds code", f"This file holds code of its own in {many}. {_no_question(architecture)}"
+            )
         else:
             render.verdict(
                 "careful",
@@ -123,6 +128,8 @@ def _hazards(view: View, items: Sequence[Hazard]) -> bool:
             st.markdown(f"- {escape.code(where)} · {escape.markdown(' '.join(_sentences(messages)), 600)}")
         if len(places) > _SHOWN_PLACES:
             st.caption(f"and {words.plural(len(places) - _SHOWN_PLACES, 'more place')}")
+        if architecture.runnable and not entry.trusted:
+            return False
         if view.mine and not entry.trusted:
             st.button("Run its code…", key="trust", on_click=_ask_to_trust, args=(entry.id,))
             if st.session_state.get("_ask_to_trust") == entry.id:
@@ -134,6 +141,13 @@ def _hazards(view: View, items: Sequence[Hazard]) -> bool:
         elif not entry.trusted:
             st.caption("Only the owner of this model can allow it. Upload your own copy to decide for yourself.")
     return entry.trusted
+
+
+def _no_question(architecture: Architecture) -> str:
+    """Why nobody is asked to allow it."""
+    if architecture.lacks_code:
+        return "Once the code that it only names is there too, its owner is asked whether to run it."
+    return "The model cannot be run here even so."
 
 
 def _sentences(messages: Sequence[str]) -> list[str]:

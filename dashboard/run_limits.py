@@ -53,7 +53,7 @@ def say_fixed_batch(rows: int | None) -> None:
 
 def runnable(architecture: Architecture) -> bool:
     """Says why a model cannot be run here, unless its code is missing, which `own_code` says; returns whether it can."""
-    if not any(not need.only_training for need in architecture.missing):
+    if not architecture.lacks_code:
         cannot_run(architecture.runnable)
     return not architecture.runnable
 

@@ -109,7 +109,8 @@ def runnable(view: session.View, others: Sequence[Entry], read: Mapping[str, Arc
         if there.runnable:
             st.markdown(f"**{escape.code(one.name)} cannot be run here.** {escape.sentences(there.runnable)}")
             found = False
-        found = parity_others.sentence_of_untrusted(view, one, there) and found
+        else:
+            found = parity_others.sentence_of_untrusted(view, one, there) and found
     return found
 
 

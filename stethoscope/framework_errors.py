@@ -28,21 +28,50 @@ _TELLING = re.compile(r"\b[A-Z][A-Za-z]+(Error|Exception)\b: ?|\b[A-Z]{3,}(_[A-Z
 _NODE = re.compile(r"^\{\{(function_)?node [^}]*\}\}\s*")
 _COUNTED = re.compile(r"^\(\d+\) \w+: ")
 _TAIL = re.compile(r"\s*(\[\[?\{\{node .*|\[Op:[^\]]*\].*|\(defined at .*)$")
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+_ENCOUNTERED = "Exception encountered: "
+_CALLING = "Exception encountered when calling "
+_AFTER_WHAT = re.compile(r" using config=|\. ")
+_DUMP = re.compile(r"\{[^{}]*\}|\[[^\[\]]{60,}\]")
 MAX_CHARACTERS = 300
 
 
 def gist(error: BaseException) -> str:
-    """Returns the most telling line of an error's text, without stack frames, at most 300 characters, on one line."""
-    text = str(getattr(error, "message", "") or error)
+    """Returns the most telling line of an error's text, without stack frames, at most 300 characters, on one line.
+
+    Where Keras says what it was about and then why, both are told; a configuration that it prints in between is not.
+    """
+    text = _COLOUR.sub("", str(getattr(error, "message", "") or error))
     lines = [_NODE.sub("", line.strip()) for line in text.splitlines()]
     before_node = [first for first, second in itertools.pairwise(lines) if second.startswith("[[{{node")]
     useful = [line for line in lines if line and not _NOISE.match(line)]
     telling = [line for line in useful if _TELLING.search(line)]
-    line = (before_node or telling or useful or [type(error).__name__])[0]
+    line = (before_node or _why(useful) or telling or useful or [type(error).__name__])[0]
+    if _CALLING in line and line in useful[:-1]:
+        line = f"{line.rstrip('.')}: {useful[useful.index(line) + 1]}"
     line = _COUNTED.sub("", _TAIL.sub("", line)).strip().rstrip(".:;, ")
     if not line:
         return type(error).__name__
+    line = _without_dumps(line)
     return line if len(line) <= MAX_CHARACTERS else line[: MAX_CHARACTERS - 1] + "…"
+
+
+def _why(lines: list[str]) -> list[str]:
+    """What could not be made of its configuration, and why: the innermost of several; nothing where no line says so."""
+    told = [line for line in lines if line.startswith(_ENCOUNTERED)]
+    if not told:
+        return []
+    about = (told[-2] if len(told) > 1 else lines[0]).removeprefix(_ENCOUNTERED)
+    return [f"{_AFTER_WHAT.split(about)[0].rstrip('.')}: {told[-1].removeprefix(_ENCOUNTERED)}"]
+
+
+def _without_dumps(line: str) -> str:
+    """A line that is too long without what stands in braces, and long lists: the cause may come after them."""
+    for _ in range(20):
+        if len(line) <= MAX_CHARACTERS or not _DUMP.search(line):
+            break
+        line = _DUMP.sub("…", line)
+    return line
 
 
 _SIGNS = re.compile(

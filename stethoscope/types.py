@@ -206,6 +206,11 @@ class Architecture:
         return self.framework_version.startswith(("Keras 1", "Keras 2"))
 
     @property
+    def lacks_code(self) -> bool:
+        """Whether it names code that it is run with and nobody has given: that may still be given for the same file."""
+        return any(not need.only_training for need in self.missing)
+
+    @property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """(source path, target path) for each connection."""
         return tuple((source, layer.path) for layer in self.layers for source in layer.inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Protocol
 
 from stethoscope.data.batching import Batching, uneven
@@ -21,8 +22,23 @@ class Predicts(Protocol):
         ...
 
 
-def rows_together(runner: Predicts, batching: Batching, feed: Feed, batch_size: int) -> int | None:
+def rows_of_outputs(outputs: Sequence[TensorSpec]) -> int | None:
+    """The number of rows that all outputs have, whatever they are fed; None where one leaves it open, or they differ."""
+    sizes = {spec.shape[0] if spec.shape else None for spec in outputs}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def rows_together(
+    runner: Predicts, batching: Batching, feed: Feed, batch_size: int, returned: int | None = None
+) -> int | None:
     """Runs the model on the first row, else on the rows of a call: a graph may take them only together, whatever its inputs say.
+
+    Args:
+        runner: the model.
+        batching: of its inputs.
+        feed: rows.
+        batch_size: of a call.
+        returned: see `rows_of_outputs`.
 
     Returns:
         None where one row will do, or the inputs say how many; else as `Batching.together`.
@@ -46,7 +62,13 @@ def rows_together(runner: Predicts, batching: Batching, feed: Feed, batch_size: 
     except Exception:
         rows = batching.rows(feed)
         asked = min(rows, batch_size)
-        if batching.fixed or not batching.names or asked < 2:
+        if batching.fixed or not batching.names:
+            raise
+        if returned is not None and returned > 1:
+            with contextlib.suppress(BadInput, CannotRun):
+                try_once(runner, batching, batching.take(feed, returned))
+                return returned if returned != rows else 0
+        if asked < 2:
             raise
         with contextlib.suppress(BadInput, CannotRun):
             try_once(runner, batching, batching.part(feed, 0, asked))

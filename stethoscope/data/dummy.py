@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, is_open, open_axes, sizes_of_file, sizes_to_try
-from stethoscope.data.accepting import Predicts, rows_together, try_once
+from stethoscope.data.accepting import Predicts, rows_of_outputs, rows_together
 from stethoscope.data.batching import Batching, bind
 from stethoscope.data.rows import data_of
 from stethoscope.errors import BadInput, BadSetting, OutOfMemory, StethoscopeError
@@ -278,6 +278,7 @@ def model_input(
     """
     batching = Batching.of(runner.inputs)
     first = batching.fixed or 1
+    returned = rows_of_outputs(architecture.outputs)
     asked, of_data = (given or Sizes()).sequence_length, "data" in context.files
     if asked is not None and (of_data or not is_open(runner.inputs)):
         raise _no_choice([asked], of_data=of_data)
@@ -286,7 +287,7 @@ def model_input(
         context.report("data", message=f"reading {file.name}")
         feed = bind(data_of(context), runner.inputs)
         context.report("trace", message="first call")
-        together = rows_together(runner, batching, feed, batch_size)
+        together = rows_together(runner, batching, feed, batch_size, returned)
         batching = batching if together is None else batching.together(together)
         shapes = {name: array.shape for name, array in feed.items()}
         return ModelInput(feed, file.name, batching, next(sizes_to_try(runner.inputs, data=shapes)), together)
@@ -298,13 +299,14 @@ def model_input(
         context.foresee(sizes.of_all)
         feed = dummy_feed(architecture, free, max(samples or batching.fixed or batch_size, first), seed, sizes)
         try:
-            try_once(runner, batching, batching.take(feed, first))
+            together = rows_together(runner, batching, feed, batch_size, returned)
         except OutOfMemory:
             raise
         except Exception as error:  # noqa: BLE001 - kept, and raised again if no size is accepted
             failure = failure or error
             continue
-        return ModelInput(feed, "dummy", batching, sizes)
+        made = batching if together is None else batching.together(together)
+        return ModelInput(feed, "dummy", made, sizes, together)
     assert failure is not None
     if isinstance(failure, StethoscopeError) and not isinstance(failure, BadInput):
         raise failure

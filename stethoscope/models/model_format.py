@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from stethoscope.errors import CannotRun, NeedsTrust
-from stethoscope.types import Architecture, Layer, ModelFile, Runner, WorkerKind
+from stethoscope.types import Architecture, Hazard, Layer, ModelFile, Runner, WorkerKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt  # not at run time: numpy is half of a command's start
@@ -188,20 +188,30 @@ class Format(Protocol):
         return values
 
 
+ONLY_ALLOWED = "It is run only after its owner allows it for this file (--trust)."
+
+
 def refuse(file: ModelFile, described: Architecture, *, trusted: bool) -> None:
-    """Ends the opening of a model that cannot run, or does not run unasked.
+    """Ends the opening of a model that cannot run, or does not run unasked; a yes is asked for only where it lets it run.
 
     Raises:
-        CannotRun: it says so.
+        CannotRun: it says so. Where code may still be given for what it names, also what a yes is needed for then.
         NeedsTrust: it reaches outside itself, and nobody said yes to that.
     """
+    unasked = "" if trusted else code_inside(described.hazards)
     if described.runnable:
-        raise CannotRun(described.runnable)
-    if described.hazards and not trusted:
-        first = described.hazards[0]
-        raise NeedsTrust(
-            f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file."
-        )
+        reason = described.runnable.removeprefix(f"{file.name}: ")
+        then = f" {unasked} {ONLY_ALLOWED}" if unasked and described.lacks_code else ""
+        raise CannotRun(f"{file.name}: {reason[:1].lower()}{reason[1:]}{then}")
+    if unasked:
+        raise NeedsTrust(f"{file.name}: {unasked} {ONLY_ALLOWED}")
+
+
+def code_inside(hazards: Sequence[Hazard]) -> str:
+    """What a file holds that reaches outside it: the first in its own words, and how many there are; "" for none."""
+    if not hazards:
+        return ""
+    return hazards[0].message + (f" ({len(hazards):,} such places in all.)" if len(hazards) > 1 else "")
 
 
 def on_disk(file: ModelFile) -> int:

@@ -144,6 +144,21 @@ def test_code_in_a_file_runs_only_after_its_owner_said_yes(app, tmp_path, monkey
     assert not app.button("run-Predict").disabled
 
 
+def test_a_yes_that_would_not_let_it_run_is_not_asked_for(app, tmp_path, monkeypatch):
+    entry = store().add_file(BUILT / "unknown_layer.keras", "gated.keras", ME)
+    open_page(app, "overview", entry)
+    state = analysis.describe(entry)
+    hazard = {"rule": "lambda", "where": "lam", "message": "Layer holds Python code."}
+    for lacking in (True, False):
+        told = {**state.result.value, "hazards": [hazard], **({} if lacking else {"missing": []})}
+        result = replace(state.result, value=told)
+        monkeypatch.setattr(analysis, "describe", lambda _entry, result=result: replace(state, result=result))
+        for page in ("overview", "prediction"):
+            open_page(app, page, entry)
+            assert "GatedDense" in text(app) and "Holds code" in badges(app)
+            assert "trust" not in keys(app) and ("give" in keys(app)) == lacking
+
+
 @pytest.mark.parametrize("owner", [ME, OTHER])
 def test_code_that_a_file_only_names_is_given_by_its_owner(app, owner):
     entry = store().add_file(BUILT / "unknown_layer.keras", "gated.keras", owner)

@@ -169,3 +169,23 @@ def test_a_graph_takes_its_inputs_together_where_it_wants_them_so(engine, tmp_pa
     result = engine.wait(engine.submit(Job("predict", files, {}, Budget(3 << 30, 120), "tensorflow")))
     np.testing.assert_allclose(output(result), answer(**rows), rtol=1e-6)
     assert answer_of(result, Prediction).at_once
+
+
+def test_rows_that_the_outputs_tell_of_are_taken_together(engine, tmp_path):
+    """The inputs leave the number open, one row is refused, and nobody said eight."""
+    import tensorflow as tf
+
+    graph = tf.compat.v1.Graph()
+    with graph.as_default():
+        x = tf.compat.v1.placeholder(tf.float32, (None, 4), name="x")
+        tf.reduce_sum(tf.reshape(x, (8, 2, 2)), 1, name="out")
+    (tmp_path / "graph.pb").write_bytes(graph.as_graph_def().SerializeToString(deterministic=True))
+    rows = np.arange(80, dtype=np.float32).reshape(20, 4)
+    np.savez(tmp_path / "rows.npz", x=rows)
+    files = {"model": ModelFile.at(tmp_path / "graph.pb"), "data": ModelFile.at(tmp_path / "rows.npz")}
+    for given in (files, {"model": files["model"]}):
+        result = engine.wait(engine.submit(Job("predict", given, {}, Budget(3 << 30, 120), "tensorflow")))
+        assert result.status is Status.OK, result.reason
+        assert len(output(result)) == (20 if "data" in given else 32)
+        if "data" in given:
+            np.testing.assert_array_equal(output(result), rows.reshape(20, 2, 2).sum(axis=1))

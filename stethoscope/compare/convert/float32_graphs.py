@@ -1,13 +1,15 @@
-"""Graphs for runtimes with fewer kernels: half and double precision in float32, recurrent layers step by step."""
+"""Graphs for runtimes with fewer kernels: half and double precision in float32, recurrent layers step by step or of fixed rows."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy.typing as npt
 
+from stethoscope.compare.convert import graph_rewriting
 from stethoscope.compare.convert.converter import Source
 from stethoscope.compare.convert.traced import TracedModel
 from stethoscope.compare.convert.ways_round import Origins
@@ -78,6 +80,52 @@ def _in_float32(tensor: Any) -> None:
     import tensorflow as tf
 
     tensor.CopyFrom(tf.make_tensor_proto(tf.make_ndarray(tensor).astype(np.float32)))
+
+
+LISTS = {
+    "TensorListReserve": 0,
+    "EmptyTensorList": 0,
+    "TensorListFromTensor": 1,
+    "TensorListStack": 1,
+    "TensorListGetItem": 2,
+}
+"""Operators on the lists that a loop reads and fills, and which of their inputs is the shape of an element."""
+
+
+def rows_of(traced: TracedModel) -> int | None:
+    """The number of rows that a model was traced for, the same in all inputs; None where one leaves it open."""
+    sizes = {spec.shape[0] if spec.shape else None for _, spec in traced.inputs}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def has_lists(definition: Any) -> bool:
+    """Whether a GraphDef keeps lists of tensors, function bodies too."""
+    bodies = (definition.node, *(body.node_def for body in definition.library.function))
+    return any(node.op in LISTS for nodes in bodies for node in nodes)
+
+
+def close_lists(definition: Any, rows: int) -> None:
+    """Changes a GraphDef in place: the elements of its lists have this many rows where that was open.
+
+    A SavedModel holds these shapes as they were when it was saved, so that a number of rows that is fixed later does not reach them.
+    """
+    graph_rewriting.rewrite(
+        definition, {op: functools.partial(_closed, place=place, rows=rows) for op, place in LISTS.items()}
+    )
+
+
+def _closed(one: graph_rewriting.Writer, *, place: int, rows: int) -> graph_rewriting.Last | None:
+    import tensorflow as tf
+
+    inputs = one.inputs
+    shape = one.behind(inputs[place])
+    if shape is None or shape.op != "Const":
+        return None
+    sizes = tf.make_ndarray(shape.attr["value"].tensor)
+    if sizes.ndim != 1 or not len(sizes) or sizes[0] != -1:
+        return None
+    inputs[place] = one.constant([rows, *sizes[1:]], shape.attr["dtype"].type)
+    return one.node.op, inputs, {}
 
 
 _LOOPS = ("While", "StatelessWhile")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source
+from stethoscope.compare.convert.idle_writes import settled
 from stethoscope.compare.convert.traced import freeze, trace
 from stethoscope.compare.convert.ways_round import FROZEN, loading, not_traceable
 from stethoscope.task import Reporter
@@ -36,7 +37,7 @@ class ToFrozenGraph:
     def convert(self, source: Source, options: Options, folder: Path, report: Reporter) -> Made:
         """Writes one GraphDef; its outputs are operators with the outputs' names."""
         report("trace", 0.1, "tracing the model")
-        traced = trace(source, options.batch_size)
+        traced = settled(trace(source, options.batch_size))
         report("convert", 0.4, "putting the weights into the graph")
         frozen = freeze(traced, source.file.name)
         if frozen.definition.ByteSize() > _MOST_BYTES:

@@ -17,6 +17,7 @@ from typing import Any
 
 from stethoscope.compare.convert import apart_weights, float32_graphs, graph_rewriting, refusals
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source
+from stethoscope.compare.convert.idle_writes import settled
 from stethoscope.compare.convert.traced import FrozenModel, freeze, trace
 from stethoscope.compare.convert.ways_round import loading
 from stethoscope.models.formats import format_of
@@ -47,7 +48,7 @@ class ToOnnx:
         if format_of(source.architecture).runtime == "litert":
             return self._from_tflite(source, options, path, report)
         report("trace", 0.05, "tracing the model")
-        frozen = freeze(trace(source, options.batch_size), source.file.name)
+        frozen = freeze(settled(trace(source, options.batch_size)), source.file.name)
         others = float32_graphs.other_floats(frozen.definition, float32_graphs.FOR_ONNX)
         if others:
             float32_graphs.in_float32(frozen.definition, others)

@@ -14,6 +14,7 @@ from typing import Any
 from stethoscope.compare.convert import float32_graphs, graph_rewriting, refusals
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source, Unsupported
 from stethoscope.compare.convert.float32_graphs import loop_of, unrolled
+from stethoscope.compare.convert.idle_writes import settled
 from stethoscope.compare.convert.made_file import fed_as, open_made
 from stethoscope.compare.convert.traced import TracedModel, save_traced, trace, with_constants
 from stethoscope.compare.convert.ways_round import FROZEN, UNROLLED, Origins, loading, not_traceable
@@ -29,6 +30,9 @@ _FILE = "model.tflite"
 _NAMED = 6
 """Operators that a note names."""
 _FIXED_NOTE = "It takes {rows} row(s) in every call: an open number stands in the way of {operators}."
+
+_ONE_ROW = "converter._experimental_default_to_single_batch_in_tensor_list_ops = True  # the lists of its loops leave rows open"
+_ROWS = "# The lists of its loops leave the number of rows open, which TensorFlow's converter can only set to 1."
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ class ToTFLite:
         """TensorFlow's own converter."""
         lines = [FROZEN, "converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])"]
         lines += self._precision.lines
+        if options.batch_size is not None and any(layer.type in float32_graphs.LISTS for layer in architecture.layers):
+            lines.append(_ONE_ROW if options.batch_size == 1 else _ROWS)
         if options.allow_float and self.calibrated:
             lines.append("converter.target_spec.supported_ops.append(tf.lite.OpsSet.TFLITE_BUILTINS)")
         if "integer_ends" in self.options and options.integer_ends:
@@ -169,12 +175,17 @@ class _Attempt:
     def _traced(self) -> tuple[TracedModel, list[str]]:
         """The traced model, and the recurrent layers that were written out for it: calibrating a loop ends the process."""
         if not self.precision.calibrated:
-            return trace(self.source, self.options.batch_size), []
+            return settled(trace(self.source, self.options.batch_size)), []
         with unrolled(self.source) as layers:
-            traced = trace(self.source, self.options.batch_size)
+            traced = settled(trace(self.source, self.options.batch_size))
         if loop := loop_of(traced, self.source):
             operator, layer = loop
-            advice = "Fix the number of steps and build the layer with unroll=True, or convert to dynamic-range int8, which needs no data."
+            fixed = (
+                "Fix the number of steps and build the layer with unroll=True"
+                if format_of(self.source.architecture).live
+                else "Convert the Keras file that it was saved from, with a fixed number of steps: these are written out there"
+            )
+            advice = f"{fixed}. Or convert to dynamic-range int8, which needs no data."
             raise CannotConvert(
                 f"{self.source.file.name}: ranges cannot be found inside the loop of {f'layer {layer}' if layer else operator}. {advice}",
                 [Unsupported(operator, layer, way_round=advice)],
@@ -241,6 +252,9 @@ class _Attempt:
         changes: list[Callable[[Any], None]] = []
         if others := _other_floats(traced):
             changes.append(functools.partial(float32_graphs.in_float32, dtypes=others))
+        rows = float32_graphs.rows_of(traced)
+        if rows is not None and float32_graphs.has_lists(traced.function.graph.as_graph_def()):
+            changes.append(functools.partial(float32_graphs.close_lists, rows=rows))
         if graph_rewriting.has_sign_bits(traced.function.graph.as_graph_def()):
             changes.append(graph_rewriting.repair_sign_bits)
         return [*changes, *([self.precision.change] if self.precision.change else [])]

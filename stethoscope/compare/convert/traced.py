@@ -19,9 +19,10 @@ from stethoscope.models.capabilities import Traceable
 from stethoscope.types import Refusal, TensorSpec
 
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
-_WRITES = re.compile(
+WRITES = re.compile(
     r"^(?:Assign|ScatterUpdate|Resource(?:Scatter|Apply)|StatefulRandom|StatefulUniform|StatefulStandardNormal|Rng)"
 )
+"""Operators that change a variable."""
 _STATE = "It changes a variable in every call: build the copy for deployment without that (no dropout in inference, stateful=False)."
 _LOOKUPS = re.compile(r"LookupTable(?!Import|Export)|String|StaticRegex|RegexReplace|Unicode|Substr")
 
@@ -97,7 +98,7 @@ def trace(source: Source, batch_size: int | None = None) -> TracedModel:
         runner.trackable,
         tuple(zip(names, specs, strict=True)),
         tuple(found.items()),
-        _operators(function, source, _WRITES, _STATE),
+        _operators(function, source, WRITES, _STATE),
         _operators(function, source, _LOOKUPS),
     )
 
@@ -174,6 +175,7 @@ def _changed(function: Any, change: Callable[[Any], None]) -> tuple[Callable[...
     import tensorflow as tf
 
     definition = function.graph.as_graph_def()
+    _rename_functions(definition)
     change(definition)
     inputs, outputs = [tensor.name for tensor in function.inputs], [tensor.name for tensor in function.outputs]
 
@@ -183,6 +185,23 @@ def _changed(function: Any, change: Callable[[Any], None]) -> tuple[Callable[...
 
     kinds = {node.name: node.attr["dtype"].type for node in definition.node if node.op == "Placeholder"}
     return call, [tf.as_dtype(kinds[name.partition(":")[0]]) for name in inputs]
+
+
+def _rename_functions(definition: Any) -> None:
+    """Gives the functions of a GraphDef names of their own: TensorFlow knows the old ones, and refuses others of the same name."""
+    names = {one.signature.name: f"{one.signature.name}_changed" for one in definition.library.function}
+    for body in definition.library.function:
+        body.signature.name = names[body.signature.name]
+    for nodes in (definition.node, *(body.node_def for body in definition.library.function)):
+        for node in nodes:
+            node.op = names.get(node.op, node.op)
+            for attribute in node.attr.values():
+                for called in (attribute.func, *attribute.list.func):
+                    if called.name in names:  # what is not there must not be set
+                        called.name = names[called.name]
+    for gradient in definition.library.gradient:
+        gradient.function_name = names.get(gradient.function_name, gradient.function_name)
+        gradient.gradient_func = names.get(gradient.gradient_func, gradient.gradient_func)
 
 
 def _operators(function: Any, source: Source, wanted: re.Pattern[str], advice: str = "") -> tuple[Unsupported, ...]:

@@ -37,7 +37,7 @@ _KNOWN: tuple[tuple[str, str], ...] = (
     ),
     (
         r"TensorList|TensorArray",
-        "It grows a list inside a loop: fix the number of rows and steps (a static input shape), or use the layer with unroll=True.",
+        "It grows a list inside a loop: fix the number of rows (--batch-size 1) and steps (a static input shape), or use the layer with unroll=True.",
     ),
     (
         r"^(While|StatelessWhile|If|StatelessIf)$",

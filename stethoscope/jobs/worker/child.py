@@ -21,20 +21,13 @@ from typing import Any
 
 from stethoscope import framework_errors
 from stethoscope.codec import plain
-from stethoscope.errors import (
-    CannotRun,
-    NeedsTrust,
-    OutOfMemory,
-    OverBudget,
-    QuotaExceeded,
-    StethoscopeError,
-    UnsafeFile,
-)
+from stethoscope.errors import OutOfMemory, OverBudget, QuotaExceeded, StethoscopeError, UnsafeFile
 from stethoscope.framework_errors import ShortageReport, gist, named_by
 from stethoscope.jobs import protocol
 from stethoscope.jobs.worker.containment import contain, die_with_parent, limit, settle
 from stethoscope.jobs.worker.memory import Meter
 from stethoscope.models.formats import all_formats, detect
+from stethoscope.models.model_format import refuse
 from stethoscope.task import InNewProcess, TaskContext, task_of
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Architecture, Job, Runner, Status
@@ -199,9 +192,9 @@ def open_model(
     What the owner allows is params["trusted"] for "model", and params["trusted_other"] for the role "other".
 
     Raises:
+        CannotRun: no installed runtime can execute it.
         UnsafeFile: the file is a program in itself, and `may_run_programs` is false.
         NeedsTrust: the file holds code and its owner has not said yes.
-        CannotRun: no installed runtime can execute it.
         OutOfMemory: its weights alone exceed the job's memory limit, or loading ran out.
     """
     from stethoscope.data.dummy import foresee
@@ -211,19 +204,13 @@ def open_model(
     report("read", message=f"reading {file.name}")
     kind = detect(file)
     architecture = kind.describe(file)
-    if kind.is_program and not may_run_programs:
+    if kind.is_program and not may_run_programs and not architecture.runnable:
         raise UnsafeFile(
             f"{file.name}: a {kind.title} is a program, and this server's kernel cannot contain it (see `stethoscope "
             "doctor`). Upload the .keras file, or ask whoever runs this server."
         )
     trusted = bool(job.params.get("trusted" if role == "model" else f"trusted_{role}", False))
-    if architecture.hazards and not trusted:
-        first = architecture.hazards[0]
-        more = f" (and {len(architecture.hazards) - 1} more)" if len(architecture.hazards) > 1 else ""
-        raise NeedsTrust(f"{file.name}: {first.message}{more} It is run only after its owner allows it for this file.")
-    if architecture.runnable:
-        reason = architecture.runnable.removeprefix(f"{file.name}: ")
-        raise CannotRun(f"{file.name}: {reason[:1].lower()}{reason[1:]}")
+    refuse(file, architecture, trusted=trusted)
     (folder / "foretold.json").write_text(json.dumps(largest_tensors(architecture)))
     foresee(context, architecture.inputs)
     report("load", message=f"loading {file.name}")

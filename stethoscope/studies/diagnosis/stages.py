@@ -12,6 +12,7 @@ from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.evidence.trials import BaselineEvidence, NetworkScore, with_network
 from stethoscope.logs.curves import CurveEvidence
 from stethoscope.models.formats import format_of
+from stethoscope.models.model_format import ONLY_ALLOWED, code_inside
 from stethoscope.studies.diagnosis.report import Request
 from stethoscope.tasks.describe import Description, with_skeleton
 from stethoscope.tasks.examine import Examination
@@ -76,7 +77,7 @@ def _needs_running(request: Request, evidence: EvidenceSet) -> str:
     if evidence.architecture.runnable:
         return evidence.architecture.runnable
     if evidence.architecture.hazards and not request.trusted:
-        return f"{evidence.architecture.hazards[0].message} It runs only after its owner allows it."
+        return f"{code_inside(evidence.architecture.hazards)} {ONLY_ALLOWED}"
     return ""
 
 

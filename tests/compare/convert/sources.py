@@ -22,14 +22,15 @@ class Rows:
 
     feed: Feed
     source: str = "rows.npz"
+    in_call: int = 1
 
     @property
     def rows(self) -> int:
         return len(next(iter(self.feed.values())))
 
     def feeds(self) -> Iterator[Feed]:
-        for place in range(self.rows):
-            yield {name: array[place : place + 1] for name, array in self.feed.items()}
+        for place in range(0, self.rows, self.in_call):
+            yield {name: array[place : place + self.in_call] for name, array in self.feed.items()}
 
 
 @contextmanager

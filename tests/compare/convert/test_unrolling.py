@@ -1,13 +1,17 @@
-"""Recurrent layers written out: no loop in the trace, the same answers, and the model as before."""
+"""Recurrent layers written out, or as loops over a fixed number of rows: the same answers, and the model as before."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from stethoscope.compare.convert import converter_to
+from stethoscope.compare.convert.converter import Options
 from stethoscope.compare.convert.float32_graphs import loop_of, unrolled
 from stethoscope.compare.convert.traced import trace
-from tests.compare.convert.sources import opened
+from tests.compare.convert.sources import Rows, answers, converted, opened
 
 FEED = {"steps": np.random.default_rng(6).normal(size=(3, 5, 2)).astype(np.float32)}
 
@@ -42,3 +46,26 @@ def test_an_open_number_of_steps_stays_a_loop(tmp_path):
     with opened(path, FEED, tmp_path / "scratch") as source, unrolled(source) as names:
         assert names == []
         assert loop_of(trace(source), source) == ("While", "reader")
+
+
+@pytest.mark.parametrize(("package", "rows"), [("keras", None), ("tf_keras", 2)])
+def test_the_loop_of_a_saved_model_becomes_tflite(package, rows, tmp_path):
+    """What it was saved with leaves the number of rows open, also inside; dropout counts its draws in a variable."""
+    keras = pytest.importorskip(package)
+    layers = keras.layers
+    keras.utils.set_random_seed(4)
+    steps = layers.Input((5, 2), name="steps")
+    path = tmp_path / "saved"
+    if package == "keras":
+        read = layers.Bidirectional(layers.LSTM(3, dropout=0.2, return_sequences=True))(steps)
+        keras.Model(steps, layers.Dense(2)(layers.GRU(3)(read))).export(path, verbose=False)
+    else:
+        keras.Model(steps, layers.LSTM(3)(steps)).save(path)
+    feed = {"steps": FEED["steps"][: rows or 1]}
+    with opened(path, feed, tmp_path / "scratch") as source:
+        fed = replace(source, calibration=Rows(feed, in_call=rows or 1))
+        made = converted(converter_to("tflite"), fed, tmp_path / "made", Options(batch_size=rows))
+        assert made.options == (Options(batch_size=1) if rows is None else None)
+        (expected,) = source.runner.predict(feed).values()
+        (found,) = answers(made, source, feed, tmp_path / "run").values()
+    np.testing.assert_allclose(found, expected, atol=1e-6)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stethoscope.errors import CannotRun
+from stethoscope.errors import BadInput, CannotRun
 from stethoscope.models.formats.frozen_graph import FORMAT
+from stethoscope.models.formats.tf_graph import tf_calls
 from stethoscope.models.formats.tf_graph.graph_session import SessionRunner, import_graph
 from stethoscope.models.formats.tf_graph.tf_flat import FlatFunction
 from stethoscope.types import ModelFile
@@ -155,3 +156,19 @@ def test_a_file_that_tensorflow_cannot_read_is_explained(tmp_path: Path) -> None
         (tmp_path / name).write_bytes(content)
         with pytest.raises(CannotRun, match="read the graph"):
             import_graph(ModelFile.at(tmp_path / name), (), (), {}, {}, {})
+
+
+@pytest.mark.parametrize("error", [ValueError, tf.errors.InvalidArgumentError])
+@pytest.mark.parametrize(
+    "text", ["Incompatible shapes: [32,3] vs. [8,3]", "Cannot reshape a tensor with 4 elements to shape [8,4]"]
+)
+def test_sizes_that_do_not_go_together_are_no_old_file(tmp_path: Path, error: type, text: str) -> None:
+    """Neither while it runs nor while it is traced."""
+    (tmp_path / "m").write_bytes(b"")
+    for doing in (tf_calls.RUNNING, "tracing it"):
+        raised = error(text) if error is ValueError else error(None, None, text)
+        with (
+            pytest.raises((CannotRun, BadInput), match="--batch-size"),
+            tf_calls.explained(ModelFile.at(tmp_path / "m"), doing),
+        ):
+            raise raised

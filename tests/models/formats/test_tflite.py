@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput, CannotRun, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.models.formats.tflite import FORMAT, load
+from stethoscope.models.formats.tflite_model.tflite_runner import once
 from stethoscope.models.formats.tflite_model.tflite_schema import schema
 from stethoscope.types import ModelFile
 from tests.exploring import examples
@@ -119,6 +120,115 @@ def test_an_8_bit_svdf_state_is_refused_before_it_damages_the_process(save: Save
     assert "8-bit state" in FORMAT.describe(save(pack(model))).runnable
     graph.tensors[4].type = s.TensorType.INT16
     assert not FORMAT.describe(save(pack(model))).runnable
+
+
+def _doubled() -> Any:
+    """y = x + x: a model without a single constant."""
+    model = tiny()
+    graph = model.subgraphs[0]
+    graph.tensors = [graph.tensors[0], graph.tensors[2]]
+    graph.operators[0].inputs, graph.operators[0].outputs, graph.outputs = [0, 0], [1], [1]
+    return model
+
+
+def _without_buffers(model: Any) -> None:
+    model.buffers = []
+
+
+def _metadata_that_is_not_there(model: Any) -> None:
+    model.metadata = [schema().MetadataT(name=name, buffer=9) for name in ("notes", "min_runtime_version")]
+
+
+def _signature_of_what_is_not_there(model: Any) -> None:
+    s = schema()
+    ends = [s.TensorMapT(name="x", tensorIndex=77)]
+    model.signatureDefs = [
+        s.SignatureDefT(signatureKey="tensor", subgraphIndex=0, inputs=ends, outputs=[]),
+        s.SignatureDefT(signatureKey="subgraph", subgraphIndex=5, inputs=[], outputs=[]),
+    ]
+
+
+def _more_bytes_than_needed(model: Any) -> None:
+    s = schema()
+    model.buffers = [s.BufferT(data=[]), s.BufferT(data=np.ones(8, "<f4").view(np.uint8))]
+    model.subgraphs[0].tensors.append(s.TensorT(shape=[4], name="w", buffer=1))
+    model.subgraphs[0].operators[0].inputs = [0, 2]
+
+
+def _no_operators(model: Any) -> None:
+    model.operatorCodes, model.subgraphs[0].operators, model.subgraphs[0].outputs = None, [], [0]
+
+
+@pytest.mark.parametrize(
+    ("change", "factor", "added"),
+    [
+        (_without_buffers, 2, 0),
+        (_metadata_that_is_not_there, 2, 0),
+        (_signature_of_what_is_not_there, 2, 0),
+        (_more_bytes_than_needed, 1, 1),
+        (_no_operators, 1, 0),
+    ],
+)
+def test_what_litert_runs_is_not_damaged(
+    save: Save, tmp_path: Path, change: Callable[[Any], None], factor: int, added: int
+) -> None:
+    model = _doubled()
+    change(model)
+    file = save(pack(model))
+    described = FORMAT.describe(file)
+    assert not described.warnings and not described.runnable
+    assert FORMAT.skeleton(file)[1]
+    x = np.ones((1, 4), np.float32)
+    with FORMAT.open(file, tmp_path) as runner:
+        (found,) = runner.predict({"x": x}).values()
+    np.testing.assert_array_equal(found, x * factor + added)
+
+
+@pytest.mark.parametrize(
+    ("scales", "axis", "shape", "opens"),
+    [
+        ([0.1] * 4, 0, [4], True),
+        ([0.1] * 4, 3, [4], False),
+        ([0.1], 1, [4], False),
+        ([0.1] * 4, -1, [4], False),
+        ([], 3, [4], True),
+    ],
+)
+def test_scales_along_an_axis_that_is_not_there(
+    save: Save, tmp_path: Path, scales: list[float], axis: int, shape: list[int], opens: bool
+) -> None:
+    """Old converters left such files for TensorFlow Lite Micro: person_detect of tflite-micro is one."""
+    s, model = schema(), tiny()
+    tensor = model.subgraphs[0].tensors[1]
+    tensor.shape = shape
+    tensor.quantization = s.QuantizationParametersT(scale=scales, zeroPoint=[0] * len(scales), quantizedDimension=axis)
+    file = save(pack(model))
+    described = FORMAT.describe(file)
+    assert ("'w'" in described.runnable) is not opens
+    if opens:
+        with FORMAT.open(file, tmp_path):
+            return
+    with pytest.raises(CannotRun, match="'w'"):
+        FORMAT.open(file, tmp_path)
+    from ai_edge_litert.interpreter import Interpreter
+
+    with pytest.raises(ValueError, match="quantized_dimension"):
+        Interpreter(str(file.path))
+
+
+def test_a_runtime_that_repeats_itself_is_quoted_once() -> None:
+    told = "".join(f"range [0, 1). Was 3.Tensor {place} is wrong." for place in (33, 36, 40))
+    found = once(told)
+    assert found.count("range [0, 1)") == found.count("Tensor 33") == found.count("2 more") == 1 and "36" not in found
+    for text in ("tflite/util.cc BytesRequired overflowed", "m.tflite: scale 0.5"):
+        assert once(text) == text
+
+
+def test_what_litert_refuses_is_damaged(save: Save) -> None:
+    model = _doubled()
+    model.buffers = None
+    with pytest.raises(UnreadableFile, match="buffers"):
+        FORMAT.describe(save(pack(model)))
 
 
 def test_broken_files_are_refused_in_a_sentence(save: Save) -> None:

@@ -128,18 +128,21 @@ def describe(description: Description) -> Architecture:
         MissingCode(need.name, need.module, need.where, only_training=found is compiled_with)
         for found in (inspection, compiled_with)
         for need in found.foreign
-        if not need.is_here
+        if need.is_lacking
     ]
     warnings += [_only_named(need) for need in missing if need.only_training][:1]
     code = description.code
-    runnable = not_installed(inspection.foreign, "" if code is None else code.file.name)
+    made_by = _framework(description)
+    runnable = not_installed(
+        inspection.foreign, "" if code is None else code.file.name, keras_1=made_by.startswith("Keras 1")
+    )
     if code is not None and code.problem:
         warnings.append(code.problem)
         runnable = code.problem if runnable else ""
     return Architecture(
         format_id=description.format_id,
         display_format=description.display_format,
-        framework_version=_framework(description),
+        framework_version=made_by,
         parameters=sum(layer.parameters for layer in layers),
         trainable_parameters=None if unclear else sum(layer.trainable_parameters for layer in layers),
         inputs=inputs,

@@ -9,8 +9,10 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import re
-from collections.abc import Collection, Iterator
+import sys
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from typing import Any
 
 from stethoscope.models.containers import damage
@@ -21,6 +23,7 @@ from stethoscope.models.formats.keras_model.keras_builtins import (
     is_builtin_class,
     is_builtin_function,
 )
+from stethoscope.models.formats.keras_model.keras_legacy import TAKEN_OUT
 from stethoscope.models.hugging_face import AS_SAVED_MODEL
 from stethoscope.types import Hazard
 
@@ -74,6 +77,13 @@ class Foreign:
             return hasattr(builtins, self.name)
         return not _may_be_newer(self.module) if root in _OWN else _importable(root)
 
+    @property
+    def is_lacking(self) -> bool:
+        """Whether the model cannot get it from here, a yes or no: its package is not installed, or has no such module."""
+        return not self.is_here or (
+            _root(self.module) not in ("", "builtins", "__main__", *_OWN) and _absent(self.module)
+        )
+
 
 @dataclass(frozen=True)
 class Inspection:
@@ -112,24 +122,32 @@ def inspect_description(*parts: Any, provided: Collection[str] = ()) -> Inspecti
     return Inspection(tuple(hazards.values()), tuple(foreign.values()), tuple(given))
 
 
-def not_installed(foreign: tuple[Foreign, ...], code: str = "") -> str:
+def not_installed(foreign: tuple[Foreign, ...], code: str = "", *, keras_1: bool = False) -> str:
     """Returns one sentence naming the first class that no installed package can provide, or "".
 
     Args:
         foreign: what is needed.
         code: what the Python file is called that was given, and has none of them.
+        keras_1: whether Keras 1 wrote the file.
     """
     for need in foreign:
-        if need.is_here:
+        if not need.is_lacking:
             continue
         if _root(need.module) in _OWN:
             return f"It needs {need.module}.{need.name} (in {need.where!r}), which the installed Keras does not have. Update Keras, or convert the model."
+        if keras_1 and need.name in TAKEN_OUT:
+            return (
+                f"It has {need.name} (in {need.where!r}), a layer of Keras 1 that Keras 2 took out. It computes {TAKEN_OUT[need.name]}: "
+                f"write it as a Keras 2 layer of that name, and give that Python file (--code)."
+            )
         lacking = f"and {code} does not define it" if code else "the file holds the name, not the code"
-        helps = AS_SAVED_MODEL if _root(need.module) == "transformers" else WHAT_HELPS
+        helps = AS_SAVED_MODEL if _root(need.module) == "transformers" else GIVE_CODE if keras_1 else WHAT_HELPS
         return f"It names {described(need)}, which is not part of Keras: {lacking}. {helps}"
     return ""
 
 
+GIVE_CODE = "Give the Python file that defines it (--code)."
+"""Keras 1 has no way to export a model."""
 WHAT_HELPS = (
     "Give the Python file that defines it (--code), or call model.export() "
     "where it runs and give the SavedModel, which needs no code."
@@ -156,6 +174,24 @@ def _importable(root: str) -> bool:
         return importlib.util.find_spec(root) is not None
     except (ImportError, ValueError):
         return False
+
+
+def _absent(module: str) -> bool:
+    """Whether an installed package has no such module: its folders are looked through, and nothing of it is run."""
+    place: Sequence[str] | None = None
+    parts = module.split(".")
+    for count in range(1, len(parts) + 1):
+        name = ".".join(parts[:count])
+        try:
+            spec = PathFinder.find_spec(name, place)
+        except (ImportError, ValueError):
+            return False
+        if spec is None:
+            return count > 1 and name not in sys.modules
+        if spec.submodule_search_locations is None:
+            return False  # What a module that is no folder holds is known to Python alone.
+        place = list(spec.submodule_search_locations)
+    return False
 
 
 def _walk(root: Any) -> Iterator[Hazard | Foreign]:

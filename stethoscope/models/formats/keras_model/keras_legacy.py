@@ -22,7 +22,18 @@ _CLASSES = {
     "AtrousConvolution2D": "Conv2D",
     "Deconvolution2D": "Conv2DTranspose",
     "SeparableConvolution2D": "SeparableConv2D",
+    "TimeDistributedDense": "Dense",
 }
+TAKEN_OUT = {
+    "MaxoutDense": "Dense(nb_feature * units), Reshape((nb_feature, units)), and the maximum over axis 1",
+    "Highway": "t * Dense(n, activation)(x) + (1 - t) * x, with t = Dense(n, 'sigmoid')(x)",
+    "SReLU": "x between two learned thresholds, and a line of a learned slope beyond each of them",
+    "ParametricSoftplus": "alpha * softplus(beta * x)",
+}
+"""Layers of Keras 1 that Keras 2 took out with nothing in their place, and what they compute.
+
+Source: keras/layers/core.py and advanced_activations.py of Keras 1.2.2.
+"""
 _KEYS = {
     "output_dim": "units",
     "init": "kernel_initializer",

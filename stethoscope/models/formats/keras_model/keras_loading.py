@@ -12,6 +12,7 @@ import copy
 import importlib
 import re
 import shutil
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,30 +20,35 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope import framework_errors
-from stethoscope.errors import CannotRun, NeedsTrust, StethoscopeError
+from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.models.containers import hdf5
 from stethoscope.models.containers.archive import open_archive
 from stethoscope.models.formats.keras_model.keras_builtins import is_builtin, own_layers
 from stethoscope.models.formats.keras_model.keras_config import Network
 from stethoscope.models.formats.keras_model.keras_describe import Description
-from stethoscope.models.formats.keras_model.keras_hazards import Foreign, inspect_description
+from stethoscope.models.formats.keras_model.keras_hazards import WHAT_HELPS, Foreign, inspect_description
 from stethoscope.models.formats.keras_model.keras_runner import KerasRunner
 from stethoscope.models.formats.keras_model.keras_shapes import is_operation
 from stethoscope.models.formats.keras_model.keras_version2 import load_version2
 from stethoscope.models.formats.keras_model.own_objects import register
+from stethoscope.models.formats.tf_graph import tf_calls
+from stethoscope.models.model_format import refuse
 from stethoscope.types import Architecture, ModelFile
 
 _MISSING = re.compile(
-    r"(?:Unknown (?:layer|object|class|\w+ function|\w+)|Could not locate (?:class|function)|cannot find)[: ]+'?\"?([\w>.]+)'?\"?",
-    re.I,
+    r"(?:Unknown (?:[a-z]+ function|layer|object|class|initializer|regularizer|constraint|metric|optimizer):|"
+    r"Could not locate (?:class|function)) *['\"]?([\w>.]+)"
 )
+"""How Keras 2 and 3 say that a class or function is not there: serialization.py, serialization_lib.py, activations.py."""
+_BYTECODE = re.compile(r"bad marshal data|closure\) must be None or tuple|EOF read where")
+"""How Python says that it cannot read a function that another version of it wrote."""
 
 
 def open_zip(
     file: ModelFile, description: Description, architecture: Architecture, scratch: Path, *, trusted: bool
 ) -> KerasRunner:
     """Loads a `.keras` file; see `Format.open`."""
-    _gate(file, architecture, trusted)
+    refuse(file, architecture, trusted=trusted)
     _import_foreign(description, trusted)
     _register(description)
     path = _archive_path(file, scratch)
@@ -70,7 +76,7 @@ def open_zip(
 
 def open_h5(file: ModelFile, description: Description, architecture: Architecture, *, trusted: bool) -> KerasRunner:
     """Loads a `.h5` file; see `Format.open`."""
-    _gate(file, architecture, trusted)
+    refuse(file, architecture, trusted=trusted)
     _import_foreign(description, trusted)
     _register(description)
     with _explained(file, description):
@@ -82,15 +88,6 @@ def open_h5(file: ModelFile, description: Description, architecture: Architectur
 
         model = load_version3_h5(file, description, trusted=trusted)
     return KerasRunner(file, model, keras, architecture)
-
-
-def _gate(file: ModelFile, architecture: Architecture, trusted: bool) -> None:
-    if architecture.runnable:
-        raise CannotRun(architecture.runnable)
-    if architecture.hazards and not trusted:
-        raise NeedsTrust(
-            f"{file.name}: {architecture.hazards[0].message} It is run only after its owner allows it for this file."
-        )
 
 
 def _register(description: Description) -> None:
@@ -168,11 +165,26 @@ def _reason(description: Description, error: Exception) -> str:
     if named or found:
         missing = named.name if named else found.group(1) if found else ""
         where = f" (in {named.where!r})" if named else _users(description.network, missing)
-        return f"needs {missing!r}{where}, which the installed Keras does not have. Install the package that defines it, or convert the model."
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = " ".join((lines or [type(error).__name__])[:2])[:300].rstrip(".")
+        return f"needs {missing!r}{where}, which the installed Keras does not have. {WHAT_HELPS}"
+    if _BYTECODE.search(text):
+        return (
+            f"Python {sys.version_info.major}.{sys.version_info.minor} cannot read the function in its Lambda layer{_lambdas(description)}: "
+            f"another version of Python wrote it, or it is damaged. {tf_calls.BY_CODE}"
+        )
+    unknown = tf_calls.undefined(error)
+    if unknown and (places := _lambdas(description)):
+        return (
+            f"the function in its Lambda layer{places} uses {unknown!r}, which was defined where the model was saved: the file does not "
+            f"hold it. {tf_calls.BY_CODE}"
+        )
     saved_by = f"a Keras {description.version} file" if description.version else "this file"
-    return f"the installed Keras cannot rebuild {saved_by}: {first}. Save it again with a current Keras, or convert it to ONNX or TFLite."
+    return f"the installed Keras cannot rebuild {saved_by}: {framework_errors.gist(error)}. Save it again with a current Keras, or convert it to ONNX or TFLite."
+
+
+def _lambdas(description: Description) -> str:
+    found = inspect_description(description.untrained, *description.originals).hazards
+    places = list(dict.fromkeys(one.where for one in found if one.rule == "lambda"))
+    return f"{'s' * (len(places) > 1)} {', '.join(map(repr, places[:4]))}" if places else ""
 
 
 def _users(network: Network | None, class_name: str) -> str:

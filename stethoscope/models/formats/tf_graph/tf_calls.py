@@ -19,6 +19,19 @@ _NOT_REGISTERED = re.compile(
     r"Op type not registered '([^']+)'|No (?:registered '|OpKernel was registered to support Op ')(\w+)'"
 )
 
+_SHAPES = re.compile(
+    r"requested shape has|[Cc]annot reshape|Dimensions must be equal|[Ii]ncompatible shapes|size-incompatible|broadcastable shapes|"
+    r"incompatible with the layer|must have the same (?:shape|dimension)|should match"
+)
+"""How TensorFlow says that sizes do not go together."""
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+BY_CODE = "Build the model by its code and load the weights, or call model.export() where it was saved and give the SavedModel."
+"""What to do where a function inside a model lacks something of its program."""
+_OTHER_ROWS = (
+    "Sizes inside it do not go together with the number of rows it was fed: give it the number that it takes in a call "
+    "(--batch-size), with data of at least as many rows (--data)."
+)
+
 
 @contextmanager
 def explained(file: ModelFile, doing: str) -> Iterator[None]:
@@ -35,10 +48,12 @@ def explained(file: ModelFile, doing: str) -> Iterator[None]:
     except tf.errors.InvalidArgumentError as error:
         if doing != RUNNING:
             raise CannotRun(
-                f"{file.name}: TensorFlow refused it while {doing}: {gist(error)}. Save it again with a current TensorFlow."
+                f"{file.name}: TensorFlow refused it while {doing}: {gist(error)}. "
+                + (_OTHER_ROWS if _SHAPES.search(str(error)) else "Save it again with a current TensorFlow.")
             ) from error
         raise BadInput(
-            f"{file.name}: TensorFlow refused the data while {doing}: {gist(error)}. Check the input values and shapes."
+            f"{file.name}: TensorFlow refused the data while {doing}: {gist(error)}. "
+            + (_OTHER_ROWS if _SHAPES.search(str(error)) else "Check the input values and shapes.")
         ) from error
     except ValueError as error:
         if doing == RUNNING and str(error).startswith("Cannot feed"):
@@ -54,11 +69,24 @@ def explained(file: ModelFile, doing: str) -> Iterator[None]:
         OSError,
         AssertionError,
         RuntimeError,
+        NameError,
     ) as error:
         raise CannotRun(_failure(file, doing, error)) from error
 
 
+def undefined(error: BaseException) -> str:
+    """The name that a function inside a model takes from the program it was saved in; "" where an error speaks of none."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, NameError) and (found := _UNDEFINED.search(str(seen))):
+            return found.group(1)
+        seen = seen.__cause__ or seen.__context__
+    return ""
+
+
 def _failure(file: ModelFile, doing: str, error: BaseException) -> str:
+    if name := undefined(error):
+        return f"{file.name}: it failed while {doing}: {gist(error)}. The file does not hold {name!r}. {BY_CODE}"
     missing = _NOT_REGISTERED.search(str(error))
     if missing:
         name = missing.group(1) or missing.group(2)
@@ -73,9 +101,8 @@ def _failure(file: ModelFile, doing: str, error: BaseException) -> str:
             f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. Name the model and its layers with letters, digits, "
             "dots, dashes and underscores only."
         )
-    return (
-        f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. Save the model again with a current TensorFlow."
-    )
+    advice = _OTHER_ROWS if _SHAPES.search(str(error)) else "Save the model again with a current TensorFlow."
+    return f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. {advice}"
 
 
 def tensors(function: Any, values: Feed) -> dict[str, Any]:

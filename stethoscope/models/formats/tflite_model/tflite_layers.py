@@ -224,11 +224,11 @@ def check(name: str, model: Model) -> None:
 
 
 def stored_mismatch(model: Model) -> Tensor | None:
-    """Returns a constant whose stored bytes do not fit its shape, if there is one."""
+    """Returns a constant of which fewer bytes are stored than its shape needs, if there is one; more are no harm to LiteRT."""
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
             known = tensor.declared_bytes > 0 and not tensor.is_sparse and None not in (tensor.shape or ())
-            if known and tensor.stored_bytes and tensor.stored_bytes != tensor.declared_bytes:
+            if known and tensor.stored_bytes and tensor.stored_bytes < tensor.declared_bytes:
                 return tensor
     return None
 
@@ -289,6 +289,14 @@ def why_not(model: Model) -> str:
         return (
             "Its SVDF operators keep an 8-bit state, which only TensorFlow Lite Micro implements; "
             "LiteRT would write 16 bits into it and damage its own memory. Run it with TensorFlow Lite Micro."
+        )
+    misplaced = [one for sub in model.subgraphs for one in sub.tensors if one.misplaced_axis is not None]
+    if misplaced:
+        first = misplaced[0]
+        return (
+            f"Scales of {len(misplaced):,} of its tensors ({first.name[:80]!r} first) lie along an axis that the tensor does not have "
+            f"({first.misplaced_axis} of {len(first.shape or ())}), which LiteRT refuses. Convert the model again with a current "
+            "TensorFlow, or run it with TensorFlow Lite Micro, which takes such files."
         )
     newer = sorted({op.type for sub in model.subgraphs for op in sub.operators if op.type.startswith("BUILTIN_")})
     if newer:

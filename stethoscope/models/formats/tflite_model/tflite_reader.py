@@ -37,6 +37,8 @@ class Tensor:
     quantization: Mapping[str, Any]
     is_variable: bool = False
     """Whether an operator writes to it, so that the next call finds what the last one left."""
+    misplaced_axis: int | None = None
+    """The axis along which its scales lie, where it has none of that number."""
 
     @property
     def elements(self) -> int:
@@ -103,6 +105,8 @@ def read_model(view: memoryview) -> Model:
         Malformed: an offset, index or length does not fit.
     """
     root = Buffer(view).root()
+    if not root.at(4):
+        raise Malformed("it has no list of buffers")
     buffers = tuple(_buffer(table, len(view)) for table in root.tables(4))
     codes = [_operator_code(table) for table in root.tables(1)]
     budget = [damage.MAX_LAYERS]
@@ -112,9 +116,9 @@ def read_model(view: memoryview) -> Model:
     for subgraph in subgraphs:
         for operator in subgraph.operators:
             _within(len(subgraphs), "subgraph", *(index for called in operator.calls.values() for index in called))
-    signatures = tuple(_signature(table, subgraphs) for table in root.tables(7))
+    signatures = tuple(filter(None, (_signature(table, subgraphs) for table in root.tables(7))))
     metadata = {table.text(0): table.scalar(1, "I") for table in root.tables(6)}
-    _within(len(buffers), "buffer", *metadata.values())
+    metadata = {name: index for name, index in metadata.items() if index < len(buffers)}
     return Model(
         version=root.scalar(0, "I"),
         description=root.text(3),
@@ -179,7 +183,8 @@ def _tensor(table: Table, buffers: tuple[Stored, ...]) -> Tensor:
     sizes = signature if len(signature) == len(shape) or not shape else shape
     # `has_rank` came late: without it an empty shape may be a scalar or an unknown rank; interpreters take a scalar.
     buffer = table.scalar(2, "I")
-    _within(len(buffers), "buffer", buffer)
+    if buffer:  # 0 is none, whether there is a buffer in its place or not
+        _within(len(buffers), "buffer", buffer)
     return Tensor(
         name=table.text(3),
         shape=tuple(None if size < 0 else size for size in sizes),
@@ -189,7 +194,19 @@ def _tensor(table: Table, buffers: tuple[Stored, ...]) -> Tensor:
         is_sparse=bool(table.at(6)),
         quantization=_quantization(table.table(4)),
         is_variable=bool(table.scalar(5, "B")),
+        misplaced_axis=_misplaced_axis(table.table(4), len(shape)),
     )
+
+
+def _misplaced_axis(quantization: Table | None, rank: int) -> int | None:
+    """The axis along which its scales lie, where it has no such axis: LiteRT refuses that, as also of a single scale.
+
+    Source: tflite/core/interpreter_builder.cc, ParseQuantization.
+    """
+    if quantization is None or not rank or quantization.scalar(4, "B") == 2 or not quantization.vector(2, 4)[1]:
+        return None
+    axis = quantization.scalar(6, "i")
+    return None if 0 <= axis < rank else axis
 
 
 def _quantization(table: Table | None) -> dict[str, Any]:
@@ -230,12 +247,13 @@ def _operator(table: Table, codes: list[tuple[str, int, bool]], tensors: int) ->
     return Operator(name, version, custom, inputs, outputs, config, calls)
 
 
-def _signature(table: Table, subgraphs: tuple[Subgraph, ...]) -> Signature:
+def _signature(table: Table, subgraphs: tuple[Subgraph, ...]) -> Signature | None:
+    """None where it speaks of what is not there: LiteRT runs the graph all the same, which needs no signature."""
     index = table.scalar(4, "I")
-    _within(len(subgraphs), "subgraph", index)
     inputs = {item.text(0): item.scalar(1, "I") for item in table.tables(0)}
     outputs = {item.text(0): item.scalar(1, "I") for item in table.tables(1)}
-    _within(len(subgraphs[index].tensors), "tensor", *inputs.values(), *outputs.values())
+    if index >= len(subgraphs) or max([0, *inputs.values(), *outputs.values()]) >= len(subgraphs[index].tensors):
+        return None
     return Signature(table.text(2), index, inputs, outputs)
 
 

@@ -167,4 +167,20 @@ def _sentence(text: str) -> str:
     if custom:
         return f"it needs the custom operator {custom[1]}, which is not installed."
     lines = [re.sub(r"^\S+\.(?:cc|h):\d+ ", "", line.strip()) for line in text.splitlines() if line.strip()]
-    return " ".join(lines)[:400].rstrip(".") + "."
+    return once(" ".join(lines))[:400].rstrip(".") + "."
+
+
+_CLAUSE = re.compile(r"(?<!\d)\.(?:\s+|(?=(?!cc |h |tflite )[A-Za-z_]+ ))|(?<=\d)\.(?=\s*[A-Za-z])")
+
+
+def once(text: str) -> str:
+    """Each clause of an error once: LiteRT says the same of one tensor after another, without as much as a space between.
+
+    Of clauses that differ in numbers alone, the first stands, and how many more there are.
+    """
+    kept: dict[str, tuple[str, set[str]]] = {}
+    for clause in filter(None, (part.strip() for part in _CLAUSE.split(text.rstrip(". ")))):
+        kept.setdefault(re.sub(r"\d+", "#", clause), (clause, set()))[1].add(clause)
+    return ". ".join(
+        f"{first} (and {len(all_) - 1:,} more)" if len(all_) > 1 else first for first, all_ in kept.values()
+    )
