@@ -7,7 +7,7 @@ import statistics
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,13 +27,16 @@ from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.models.formats import detect, format_of
 from stethoscope.models.model_format import Ends
 from stethoscope.models.quantisation import dequantised, quantised
+from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES
 from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 ROWS = 8
-"""Rows on which source and target are compared."""
-_CALLS, _TIMED_S = 7, 3.0
+"""Rows on which source and target are compared, where nobody says how many;"""
+_COMPARED_S = 1.0
+"""fewer where the source would take longer than that for them, but one at least."""
+_CALLS, _TIMED_S = 7, 1.0
 
 
 @dataclass(frozen=True)
@@ -111,10 +114,23 @@ class _Tried:
     estimated_peak_bytes: int | None
 
 
+@dataclass(frozen=True)
+class _Answered:
+    """What a model answered to some rows, as real numbers."""
+
+    outputs: Feed
+    again: Feed
+    """To the same rows, from another call."""
+    time_s: float
+    """For all rows: the median of a few calls."""
+    peak_bytes: int
+    """Of the first call, above what was held before."""
+
+
 class Convert:
     """Files: "model", optionally "data" (rows for comparing, and for the ranges of quantised targets).
 
-    params: {"target", "options", "rows" (8), "seed", "preparation", "data_options", "trusted"}.
+    params: {"target", "options", "rows" (up to 8, as time allows), "seed", "preparation", "data_options", "trusted"}.
     """
 
     kind = "convert"
@@ -171,23 +187,18 @@ class _Converting:
             calibration = _Rows(given, options.calibration_rows, options.batch_size or 1)
             source = Source(self._file, self._architecture, self._runner, calibration)
             _, feed = given.at(range(min(rows, given.rows)))
-            feed = given.batching.part(feed, 0, rows)
-            before, before_s, before_peak = self._measured(
-                self._runner, feed, format_of(self._architecture).ends(self._file)
-            )
+            context.report("measure", 0.02, "asking the source")
+            feed, before = self._asked(given.batching.part(feed, 0, rows), given.batching)
             give_back()
             context.memory.reset()
             start = time.perf_counter()
             made = self._converter.convert(source, options, self._folder, context.report)
             convert_s, convert_peak = time.perf_counter() - start, context.memory.peak_bytes()
             give_back()
-            tried = self._tried(made, source, feed, before)
+            tried = self._tried(made, source, feed, before.outputs)
             file, beside = self._kept(made)
-            context.report("again", 0.97, "asking the source once more, to tell whether it always answers the same")
-            again, _, _ = self._measured(
-                self._runner, feed, format_of(self._architecture).ends(self._file), timed=False
-            )
-            notes = [*made.notes, *doubts(before, again, tried.outputs, self._limits(tried.architecture))]
+            limits = self._limits(tried.architecture)
+            notes = [*made.notes, *doubts(before.outputs, before.again, tried.outputs, limits)]
             compared = Batching.of(self._runner.inputs).rows(feed)
             agreements = [one.top1_agreement for one in tried.outputs if one.top1_agreement is not None]
             return Conversion(
@@ -206,8 +217,8 @@ class _Converting:
                 options=made.options or options,
                 code=self._converter.code(self._architecture, made.options or options),
                 operators=OperatorsOfBoth(_kinds(self._architecture), _kinds(tried.architecture)),
-                time_s=TimeOfBoth(before_s, tried.time_s, compared),
-                peak_bytes=BytesOfBoth(before_peak, tried.peak_bytes),
+                time_s=TimeOfBoth(before.time_s, tried.time_s, compared),
+                peak_bytes=BytesOfBoth(before.peak_bytes, tried.peak_bytes),
                 estimated_peak_bytes=BytesOfBoth(
                     self._estimated(self._architecture, self._runner, feed), tried.estimated_peak_bytes
                 ),
@@ -218,7 +229,8 @@ class _Converting:
 
     def _tried(self, made: Made, source: Source, feed: Feed, before: Feed) -> _Tried:
         """Loads what was made as any file, runs it on the same rows, and says how far it is off; and what it is."""
-        self._context.report("try", 0.85, "loading and running it in its own runtime")
+        size = human_bytes(_size(made.path))
+        self._context.report("try", 0.85, f"the file is made ({size}); loading and running it in its own runtime")
         file = ModelFile(made.path, made.path.name)
         scratch = self._folder / "scratch"
         scratch.mkdir(exist_ok=True)
@@ -227,12 +239,12 @@ class _Converting:
             with opened as runner:
                 names = paired([one.name for one in runner.outputs], made.outputs, made.output_order, list(before))
                 fed = fed_as(feed, made, self._runner.inputs, runner.inputs)
-                after, after_s, after_peak = self._measured(runner, fed, self._ends_of(file, described, made, names))
+                after = self._measured(runner, fed, self._ends_of(file, described, made, names))
                 estimated = self._estimated(described, runner, fed)
         except (CannotRun, StethoscopeError) as error:
             raise refused(error, source, file.path) from error
-        outputs = differences(self._file.name, before, after, names, self._limits(described))
-        return _Tried(described, outputs, after_s, after_peak, estimated)
+        outputs = differences(self._file.name, before, after.outputs, names, self._limits(described))
+        return _Tried(described, outputs, after.time_s, after.peak_bytes, estimated)
 
     def _limits(self, made: Architecture) -> Tolerance:
         """What the precision of both explains."""
@@ -259,8 +271,22 @@ class _Converting:
             {name: own.outputs[original] for name, original in outputs.items() if original in own.outputs},
         )
 
-    def _measured(self, runner: Runner, feed: Feed, ends: Ends, *, timed: bool = True) -> tuple[Feed, float, int]:
-        """(outputs as real numbers, seconds for all rows, the peak of the call in bytes above what was held before)."""
+    def _asked(self, feed: Feed, batching: Batching) -> tuple[Feed, _Answered]:
+        """(the rows, the source's answers to them): all of them where they are asked for, else as many as take little time."""
+        ends = format_of(self._architecture).ends(self._file)
+        rows, at_once = batching.rows(feed), batching.fixed or 1
+        if self._context.params.get("rows") or rows <= at_once:
+            return feed, self._measured(self._runner, feed, ends)
+        first = batching.part(feed, 0, at_once)
+        found = self._measured(self._runner, first, ends, calls=1)
+        rows = min(rows, at_once * int(_COMPARED_S / max(found.time_s, 1e-9)))
+        if rows <= at_once:
+            return first, found
+        feed = batching.part(feed, 0, rows)
+        return feed, self._measured(self._runner, feed, ends)
+
+    def _measured(self, runner: Runner, feed: Feed, ends: Ends, *, calls: int = _CALLS) -> _Answered:
+        """What it answers, and what that takes; as if it had seen no row before."""
         batching = Batching.of(runner.inputs)
         fed = quantised(feed, runner.inputs, ends.inputs)
         runner.forget()
@@ -268,8 +294,16 @@ class _Converting:
         held = self._context.memory.added_bytes()
         outputs = in_calls(runner.predict, fed, batching)
         peak = max(0, self._context.memory.peak_bytes() - held)
-        took = _timed(lambda: in_calls(runner.predict, fed, batching)) if timed else 0.0
-        return dequantised(outputs, ends.outputs), took, peak
+        runner.forget()
+        again, times = outputs, list[float]()
+        while len(times) < calls and sum(times) < _TIMED_S:
+            start = time.perf_counter()
+            answered = in_calls(runner.predict, fed, batching)
+            times.append(time.perf_counter() - start)
+            again = again if len(times) > 1 else answered
+        return _Answered(
+            dequantised(outputs, ends.outputs), dequantised(again, ends.outputs), statistics.median(times), peak
+        )
 
     def _kept(self, made: Made) -> tuple[Path, list[Path]]:
         """Puts what was made where the job leaves its files; a folder becomes one file."""
@@ -285,16 +319,6 @@ class _Converting:
         data = made.path.with_name(f"{made.path.name}.data")
         beside = [Path(shutil.move(data, out / data.name))] if data.exists() else []
         return Path(shutil.move(made.path, out / made.path.name)), beside
-
-
-def _timed(call: Callable[[], object]) -> float:
-    """The median of a few calls, in seconds."""
-    times: list[float] = []
-    while len(times) < _CALLS and (not times or sum(times) < _TIMED_S):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def _kinds(architecture: Architecture) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 By itself it reads a SavedModel in Python three times and in C++ once more, and takes its result apart and packs it together twice, to
 share equal weights and to add its own version (109 M parameters as constants: 14 GB and 90 s). Here the graph is written as a SavedModel
-without a detour, only C++ reads it, and the result is packed anew only where weights are equal.
+without a detour, only C++ reads it, and the result is packed anew only where large weights are equal.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from stethoscope.models.formats.tflite_model.tflite_reader import Stored, read_m
 _SIGNATURE, _TAG, _VERSION = "serving_default", "serve", 1
 _META_GRAPHS, _GRAPH_DEF = 2, 2
 """Numbers of the fields SavedModel.meta_graphs and MetaGraphDef.graph_def."""
+_WORTH_SHARING = 0.01
+"""Of a file: where fewer bytes repeat, it stays as it came (biases of zeros)."""
 _LOOKED_AT_BYTES = 4096
 """Of each of two weights, before all of both is compared."""
 
@@ -125,21 +127,25 @@ def _class() -> Any:
                 options = convert.build_conversion_flags(**arguments).debug_options
                 quantised: bytes = self._optimize_tflite_model(content, mode, options, self.experimental_new_quantizer)
                 return quantised
-            return bytes(convert.deduplicate_readonly_buffers(content)) if _has_equal_weights(content) else content
+            if _repeated_bytes(content) < _WORTH_SHARING * len(content):
+                return content
+            return bytes(convert.deduplicate_readonly_buffers(content))
 
     return LeanConverter
 
 
-def _has_equal_weights(content: bytes) -> bool:
-    """Whether two weights of a TFLite file hold the same bytes."""
+def _repeated_bytes(content: bytes) -> int:
+    """How much of a TFLite file are weights that stand in it already."""
     view = memoryview(content)
     seen: dict[tuple[int, bytes], list[Stored]] = {}
+    found = 0
     for one in _of_tensors(view):
         same = seen.setdefault((one.size_bytes, bytes(_part(view, one, _LOOKED_AT_BYTES))), [])
         if any(_part(view, one) == _part(view, other) for other in same):
-            return True
-        same.append(one)
-    return False
+            found += one.size_bytes
+        else:
+            same.append(one)
+    return found
 
 
 def _of_tensors(view: memoryview) -> Iterator[Stored]:

@@ -18,6 +18,7 @@ from stethoscope.compare.convert.made_file import fed_as, open_made
 from stethoscope.compare.convert.traced import TracedModel, freeze, save_traced, trace
 from stethoscope.compare.convert.ways_round import FROZEN, UNROLLED, Origins, loading, not_traceable
 from stethoscope.errors import CannotRun, StethoscopeError
+from stethoscope.memory.run_settings import give_back
 from stethoscope.models.formats import format_of
 from stethoscope.models.formats.tflite import load
 from stethoscope.models.formats.tflite_model.quantised_ends import input_quantisation
@@ -133,8 +134,8 @@ class _Attempt:
     def made(self) -> Made:
         traced, unrolled_layers = self._traced()
         self.report("convert", 0.2, "TensorFlow converts; it does not say how far it is")
-        content = self._converted(traced)
-        self.path.write_bytes(content)
+        self.path.write_bytes(self._converted(traced))
+        give_back()
         in_floats = self._in_floats()
         file = ModelFile(self.path, self.path.name)
         names = sorted(name for name, _ in traced.outputs)
@@ -235,7 +236,10 @@ class _Attempt:
         frozen = freeze(traced, name)
         for change in self._changes(traced):
             change(frozen.definition)
-        return lean_tflite.converter(folder, lean_tflite.write(frozen, traced, folder))
+        graph = lean_tflite.write(frozen, traced, folder)
+        del frozen
+        give_back()
+        return lean_tflite.converter(folder, graph)
 
     def _changes(self, traced: TracedModel) -> list[Callable[[Any], None]]:
         """What is done to the graph, in this order."""

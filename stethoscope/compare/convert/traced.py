@@ -5,6 +5,7 @@ A traced model as a SavedModel folder.
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -123,6 +124,8 @@ def freeze(traced: TracedModel, name: str) -> FrozenModel:
             func=traced.function, lower_control_flow=False, aggressive_inlining=True
         )
         definition, _ = convert_to_constants._replace_variables_by_constants(data)
+        del data
+        gc.collect()  # what it was made with holds the weights once more, and refers to itself
     _raise_for_tables(traced, name, sum(node.op == "Placeholder" for node in definition.node))
     own = len(traced.function.inputs) - len(traced.function.captured_inputs)
     tensors = [tensor.name for tensor in traced.function.inputs[:own]]
