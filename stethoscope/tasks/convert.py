@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import statistics
 import time
 import zipfile
 from collections import Counter
@@ -14,29 +13,26 @@ from pathlib import Path
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.architecture.open_sizes import sizes_to_try
 from stethoscope.compare.convert import converter_to
+from stethoscope.compare.convert.asking import Answered, Remembering, measured, measured_in_time
 from stethoscope.compare.convert.converter import CannotConvert, Converter, Made, Options, Source, Unsupported
 from stethoscope.compare.convert.made_file import OutputDifference, differences, doubts, fed_as, open_made, paired
 from stethoscope.compare.convert.ways_round import refused
 from stethoscope.compare.parity.array_difference import largest_of
 from stethoscope.compare.parity.precision import Tolerance, precision_of, tolerance
-from stethoscope.data.batching import Batching, in_calls
+from stethoscope.data.batching import Batching
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.memory.configure import Configured
 from stethoscope.memory.estimator import Estimator
 from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.models.formats import detect, format_of
 from stethoscope.models.model_format import Ends
-from stethoscope.models.quantisation import dequantised, quantised
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES
 from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 ROWS = 8
-"""Rows on which source and target are compared, where nobody says how many;"""
-_COMPARED_S = 1.0
-"""fewer where the source would take longer than that for them, but one at least."""
-_CALLS, _TIMED_S = 7, 1.0
+"""Rows on which source and target are compared, where nobody says how many; fewer where they take long."""
 
 
 @dataclass(frozen=True)
@@ -114,19 +110,6 @@ class _Tried:
     estimated_peak_bytes: int | None
 
 
-@dataclass(frozen=True)
-class _Answered:
-    """What a model answered to some rows, as real numbers."""
-
-    outputs: Feed
-    again: Feed
-    """To the same rows, from another call."""
-    time_s: float
-    """For all rows: the median of a few calls."""
-    peak_bytes: int
-    """Of the first call, above what was held before."""
-
-
 class Convert:
     """Files: "model", optionally "data" (rows for comparing, and for the ranges of quantised targets).
 
@@ -183,12 +166,13 @@ class _Converting:
         context, options = self._context, self._options
         seed, rows = int(context.params.get("seed") or 0), max(1, int(context.params.get("rows") or ROWS))
         dummy = max(rows, options.calibration_rows) if self._converter.calibrated else rows
-        with ModelRows(context, self._architecture, self._runner, dummy_rows=dummy, seed=seed) as given:
+        asked = Remembering(self._runner)
+        with ModelRows(context, self._architecture, asked, dummy_rows=dummy, seed=seed) as given:
             calibration = _Rows(given, options.calibration_rows, options.batch_size or 1)
             source = Source(self._file, self._architecture, self._runner, calibration)
             _, feed = given.at(range(min(rows, given.rows)))
             context.report("measure", 0.02, "asking the source")
-            feed, before = self._asked(given.batching.part(feed, 0, rows), given.batching)
+            feed, before = self._before(given.batching.part(feed, 0, rows), given.batching, asked)
             give_back()
             context.memory.reset()
             start = time.perf_counter()
@@ -227,6 +211,13 @@ class _Converting:
                 notes=tuple(notes),
             )
 
+    def _before(self, feed: Feed, batching: Batching, asked: Remembering) -> tuple[Feed, Answered]:
+        """(the rows that are compared, the source's answers to them)."""
+        ends, memory = format_of(self._architecture).ends(self._file), self._context.memory
+        if self._context.params.get("rows"):
+            return feed, measured(self._runner, feed, ends, memory)
+        return measured_in_time(self._runner, asked, feed, batching, ends, memory)
+
     def _tried(self, made: Made, source: Source, feed: Feed, before: Feed) -> _Tried:
         """Loads what was made as any file, runs it on the same rows, and says how far it is off; and what it is."""
         size = human_bytes(_size(made.path))
@@ -239,7 +230,7 @@ class _Converting:
             with opened as runner:
                 names = paired([one.name for one in runner.outputs], made.outputs, made.output_order, list(before))
                 fed = fed_as(feed, made, self._runner.inputs, runner.inputs)
-                after = self._measured(runner, fed, self._ends_of(file, described, made, names))
+                after = measured(runner, fed, self._ends_of(file, described, made, names), self._context.memory)
                 estimated = self._estimated(described, runner, fed)
         except (CannotRun, StethoscopeError) as error:
             raise refused(error, source, file.path) from error
@@ -269,40 +260,6 @@ class _Converting:
         return Ends(
             {name: own.inputs[original] for name, original in made.inputs.items() if original in own.inputs},
             {name: own.outputs[original] for name, original in outputs.items() if original in own.outputs},
-        )
-
-    def _asked(self, feed: Feed, batching: Batching) -> tuple[Feed, _Answered]:
-        """(the rows, the source's answers to them): all of them where they are asked for, else as many as take little time."""
-        ends = format_of(self._architecture).ends(self._file)
-        rows, at_once = batching.rows(feed), batching.fixed or 1
-        if self._context.params.get("rows") or rows <= at_once:
-            return feed, self._measured(self._runner, feed, ends)
-        first = batching.part(feed, 0, at_once)
-        found = self._measured(self._runner, first, ends, calls=1)
-        rows = min(rows, at_once * int(_COMPARED_S / max(found.time_s, 1e-9)))
-        if rows <= at_once:
-            return first, found
-        feed = batching.part(feed, 0, rows)
-        return feed, self._measured(self._runner, feed, ends)
-
-    def _measured(self, runner: Runner, feed: Feed, ends: Ends, *, calls: int = _CALLS) -> _Answered:
-        """What it answers, and what that takes; as if it had seen no row before."""
-        batching = Batching.of(runner.inputs)
-        fed = quantised(feed, runner.inputs, ends.inputs)
-        runner.forget()
-        self._context.memory.reset()
-        held = self._context.memory.added_bytes()
-        outputs = in_calls(runner.predict, fed, batching)
-        peak = max(0, self._context.memory.peak_bytes() - held)
-        runner.forget()
-        again, times = outputs, list[float]()
-        while len(times) < calls and sum(times) < _TIMED_S:
-            start = time.perf_counter()
-            answered = in_calls(runner.predict, fed, batching)
-            times.append(time.perf_counter() - start)
-            again = again if len(times) > 1 else answered
-        return _Answered(
-            dequantised(outputs, ends.outputs), dequantised(again, ends.outputs), statistics.median(times), peak
         )
 
     def _kept(self, made: Made) -> tuple[Path, list[Path]]:

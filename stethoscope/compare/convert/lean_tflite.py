@@ -17,8 +17,8 @@ from stethoscope.models.containers import wire
 from stethoscope.models.formats.tflite_model.tflite_reader import Stored, read_model
 
 _SIGNATURE, _TAG, _VERSION = "serving_default", "serve", 1
-_META_GRAPHS, _GRAPH_DEF = 2, 2
-"""Numbers of the fields SavedModel.meta_graphs and MetaGraphDef.graph_def."""
+_META_GRAPHS, _GRAPH_DEF, _NODE = 2, 2, 1
+"""Numbers of the fields SavedModel.meta_graphs, MetaGraphDef.graph_def and GraphDef.node."""
 _WORTH_SHARING = 0.01
 """Of a file: where fewer bytes repeat, it stays as it came (biases of zeros)."""
 _LOOKED_AT_BYTES = 4096
@@ -50,7 +50,7 @@ def write(frozen: FrozenModel, traced: TracedModel, folder: Path) -> Any:
     for (name, _), (tensor, _) in zip(traced.outputs, frozen.outputs, strict=True):
         _describe(signature.outputs[name], tensor, kinds[tensor], None)
     folder.mkdir(parents=True)
-    _write(about.SerializeToString(), frozen.definition.SerializeToString(), folder / "saved_model.pb")
+    _write(about.SerializeToString(), frozen.definition, folder / "saved_model.pb")
     return _without_constants(frozen.definition)
 
 
@@ -74,15 +74,25 @@ def _describe(info: Any, tensor: str, kind: int, shape: Sequence[int | None] | N
         info.tensor_shape.dim.add(size=-1 if size is None else size)
 
 
-def _write(about: bytes, graph: bytes, path: Path) -> None:
-    """A SavedModel of one MetaGraphDef. Parts of a message may follow each other: the graph is not copied into the rest."""
-    head = wire.encode_varint(_GRAPH_DEF << 3 | wire.BYTES) + wire.encode_varint(len(graph))
+def _write(about: bytes, graph: Any, path: Path) -> None:
+    """A SavedModel of one MetaGraphDef, operator by operator: parts of a message may follow each other, and weights are large."""
+    rest = type(graph)()
+    rest.library.CopyFrom(graph.library)
+    rest.versions.CopyFrom(graph.versions)
+    head = about + _tag(_GRAPH_DEF, rest.ByteSize()) + rest.SerializeToString()
+    tags = [_tag(_NODE, node.ByteSize()) for node in graph.node]
+    length = sum(len(tag) + node.ByteSize() for tag, node in zip(tags, graph.node, strict=True))
+    head += _tag(_GRAPH_DEF, length)
     with path.open("wb") as out:
         out.write(wire.encode_varint(1 << 3) + wire.encode_varint(_VERSION))
-        out.write(wire.encode_varint(_META_GRAPHS << 3 | wire.BYTES))
-        out.write(wire.encode_varint(len(about) + len(head) + len(graph)))
-        out.write(about + head)
-        out.write(graph)
+        out.write(_tag(_META_GRAPHS, len(head) + length) + head)
+        for tag, node in zip(tags, graph.node, strict=True):
+            out.write(tag)
+            out.write(node.SerializeToString())
+
+
+def _tag(field: int, length: int) -> bytes:
+    return wire.encode_varint(field << 3 | wire.BYTES) + wire.encode_varint(length)
 
 
 def _without_constants(definition: Any) -> Any:
