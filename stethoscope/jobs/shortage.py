@@ -27,8 +27,8 @@ _FEW_SAMPLES = 16
 _FILE, _INITIALISED = 2, 3
 """While Keras loads: the file's bytes and the variables; and what initialising the largest layer takes besides. Measured: 1,285
 MiB for one layer of 256 MiB."""
-_CONVERTED = 8
-"""How often what makes TFLite holds the weights at once, at most. Measured: 3.2 GB for 438 MB (see docs/benchmarks.md)."""
+_CONVERTED = "about eight times to TFLite"
+"""How often what converts holds the weights at once. Measured: 3.2 GB added for 438 MB, float32 (see docs/benchmarks.md)."""
 _MOST_CHARACTERS, _MOST_DIMENSIONS, _MOST_PROBES = 200, 32, 100
 
 _Advice = tuple[str, Change | None]
@@ -160,8 +160,8 @@ class Shortage:
         if self.phase in CONVERTING:
             weights = _positive(self.foretold.get("weights_bytes"))
             size = f", which take {human_bytes(weights)}" if weights else ""
-            text = f"A smaller batch does not help: what converts holds the weights several times{size}."
-            more = [self._raise_limit(_CONVERTED * weights if weights else None)] if raising else []
+            text = f"A smaller batch does not help: what converts holds the weights{size}, several times, {_CONVERTED}."
+            more = [self._raise_limit(None)] if raising else []
             return [*changes, (text, None), *more]
         rows = _positive(report.largest_samples_estimate)
         hint = self.known.oom and self.known.oom.largest_batch_estimate
