@@ -69,7 +69,9 @@ def convert(
         ),
     ] = False,
     calibration_rows: Annotated[int, typer.Option(min=1, help="Rows by which ranges are found.")] = 100,
-    rows: Annotated[int, typer.Option(min=1, help="Rows on which both are compared.")] = 8,
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="Rows on which both are compared; 8, or fewer where they take long.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random input, without data.")] = 0,
     memory_limit: MemoryOption = "",
     timeout: TimeoutOption = 900.0,

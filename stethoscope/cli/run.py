@@ -109,7 +109,7 @@ def model_job(
         folder = out or Path(tempfile.mkdtemp(prefix=f"stethoscope-{kind}-"))
         folder.mkdir(parents=True, exist_ok=True)
         for name, path in result.files.items():
-            shutil.copyfile(path, folder / name)
+            shutil.move(path, folder / name)  # the engine's own folder goes
         return result, folder.resolve()
 
 

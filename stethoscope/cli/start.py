@@ -53,9 +53,9 @@ def _start_workers(command: str, words: Sequence[Path]) -> None:
     from stethoscope.jobs.workers import WorkerServer
 
     preload = next((_READERS[word.suffix.lower()] for word in words if word.suffix.lower() in _READERS), [])
-    WorkerServer.start_early("light", preload, ("describe",) if command == "describe" else ())
+    WorkerServer.start_early("light", preload, ("describe",) if command in ("describe", "convert") else ())
     if command in _RUNS and any(_needs_tensorflow(word) for word in words):
-        WorkerServer.start_early("tensorflow", ())
+        WorkerServer.start_early("tensorflow", (), ("convert",) if command == "convert" else ())
 
 
 def _needs_tensorflow(word: Path) -> bool:

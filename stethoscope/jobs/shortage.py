@@ -27,6 +27,8 @@ _FEW_SAMPLES = 16
 _FILE, _INITIALISED = 2, 3
 """While Keras loads: the file's bytes and the variables; and what initialising the largest layer takes besides. Measured: 1,285
 MiB for one layer of 256 MiB."""
+_CONVERTED = "about eight times to TFLite"
+"""How often what converts holds the weights at once. Measured: 3.2 GB added for 438 MB, float32 (see docs/benchmarks.md)."""
 _MOST_CHARACTERS, _MOST_DIMENSIONS, _MOST_PROBES = 200, 32, 100
 
 _Advice = tuple[str, Change | None]
@@ -117,7 +119,7 @@ class Shortage:
         size: int | None
         if self.phase in LOADING and weight:
             shape, size, operator = _shape(weight["shape"]), _positive(weight["bytes"]), weight["operator"]
-        elif self.phase not in LOADING and output:
+        elif self.phase not in (*LOADING, *CONVERTING) and output:
             told = self.known.settings.dynamic_size if self.known.settings else None
             open_size = told or self.foretold.get("open_size")
             sides, size = filled(output, 1 if self.phase in TRACING else batch or 1, _positive(open_size))
@@ -156,8 +158,11 @@ class Shortage:
         if self.phase in LOADING:
             return changes + self._of_loading(raising)
         if self.phase in CONVERTING:
-            text = "A smaller batch does not help: what converts holds the weights several times."
-            return [*changes, (text, None), self._raise_limit(None)] if raising else [*changes, (text, None)]
+            weights = _positive(self.foretold.get("weights_bytes"))
+            size = f", which take {human_bytes(weights)}" if weights else ""
+            text = f"A smaller batch does not help: what converts holds the weights{size}, several times, {_CONVERTED}."
+            more = [self._raise_limit(None)] if raising else []
+            return [*changes, (text, None), *more]
         rows = _positive(report.largest_samples_estimate)
         hint = self.known.oom and self.known.oom.largest_batch_estimate
         alone = hint.low if hint else 0

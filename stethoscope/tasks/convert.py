@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import shutil
-import statistics
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.architecture.open_sizes import sizes_to_try
 from stethoscope.compare.convert import converter_to
+from stethoscope.compare.convert.asking import Answered, Remembering, measured, measured_in_time
 from stethoscope.compare.convert.converter import CannotConvert, Converter, Made, Options, Source, Unsupported
 from stethoscope.compare.convert.made_file import OutputDifference, differences, doubts, fed_as, open_made, paired
 from stethoscope.compare.convert.ways_round import refused
 from stethoscope.compare.parity.array_difference import largest_of
 from stethoscope.compare.parity.precision import Tolerance, precision_of, tolerance
-from stethoscope.data.batching import Batching, in_calls
+from stethoscope.data.batching import Batching
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.memory.configure import Configured
 from stethoscope.memory.estimator import Estimator
 from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.models.formats import detect, format_of
 from stethoscope.models.model_format import Ends
-from stethoscope.models.quantisation import dequantised, quantised
+from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES
 from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 ROWS = 8
-"""Rows on which source and target are compared."""
-_CALLS, _TIMED_S = 7, 3.0
+"""Rows on which source and target are compared, where nobody says how many; fewer where they take long."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class _Tried:
 class Convert:
     """Files: "model", optionally "data" (rows for comparing, and for the ranges of quantised targets).
 
-    params: {"target", "options", "rows" (8), "seed", "preparation", "data_options", "trusted"}.
+    params: {"target", "options", "rows" (up to 8, as time allows), "seed", "preparation", "data_options", "trusted"}.
     """
 
     kind = "convert"
@@ -167,27 +166,23 @@ class _Converting:
         context, options = self._context, self._options
         seed, rows = int(context.params.get("seed") or 0), max(1, int(context.params.get("rows") or ROWS))
         dummy = max(rows, options.calibration_rows) if self._converter.calibrated else rows
-        with ModelRows(context, self._architecture, self._runner, dummy_rows=dummy, seed=seed) as given:
+        asked = Remembering(self._runner)
+        with ModelRows(context, self._architecture, asked, dummy_rows=dummy, seed=seed) as given:
             calibration = _Rows(given, options.calibration_rows, options.batch_size or 1)
             source = Source(self._file, self._architecture, self._runner, calibration)
             _, feed = given.at(range(min(rows, given.rows)))
-            feed = given.batching.part(feed, 0, rows)
-            before, before_s, before_peak = self._measured(
-                self._runner, feed, format_of(self._architecture).ends(self._file)
-            )
+            context.report("measure", 0.02, "asking the source")
+            feed, before = self._before(given.batching.part(feed, 0, rows), given.batching, asked)
             give_back()
             context.memory.reset()
             start = time.perf_counter()
             made = self._converter.convert(source, options, self._folder, context.report)
             convert_s, convert_peak = time.perf_counter() - start, context.memory.peak_bytes()
             give_back()
-            tried = self._tried(made, source, feed, before)
+            tried = self._tried(made, source, feed, before.outputs)
             file, beside = self._kept(made)
-            context.report("again", 0.97, "asking the source once more, to tell whether it always answers the same")
-            again, _, _ = self._measured(
-                self._runner, feed, format_of(self._architecture).ends(self._file), timed=False
-            )
-            notes = [*made.notes, *doubts(before, again, tried.outputs, self._limits(tried.architecture))]
+            limits = self._limits(tried.architecture)
+            notes = [*made.notes, *doubts(before.outputs, before.again, tried.outputs, limits)]
             compared = Batching.of(self._runner.inputs).rows(feed)
             agreements = [one.top1_agreement for one in tried.outputs if one.top1_agreement is not None]
             return Conversion(
@@ -206,8 +201,8 @@ class _Converting:
                 options=made.options or options,
                 code=self._converter.code(self._architecture, made.options or options),
                 operators=OperatorsOfBoth(_kinds(self._architecture), _kinds(tried.architecture)),
-                time_s=TimeOfBoth(before_s, tried.time_s, compared),
-                peak_bytes=BytesOfBoth(before_peak, tried.peak_bytes),
+                time_s=TimeOfBoth(before.time_s, tried.time_s, compared),
+                peak_bytes=BytesOfBoth(before.peak_bytes, tried.peak_bytes),
                 estimated_peak_bytes=BytesOfBoth(
                     self._estimated(self._architecture, self._runner, feed), tried.estimated_peak_bytes
                 ),
@@ -216,9 +211,17 @@ class _Converting:
                 notes=tuple(notes),
             )
 
+    def _before(self, feed: Feed, batching: Batching, asked: Remembering) -> tuple[Feed, Answered]:
+        """(the rows that are compared, the source's answers to them)."""
+        ends, memory = format_of(self._architecture).ends(self._file), self._context.memory
+        if self._context.params.get("rows"):
+            return feed, measured(self._runner, feed, ends, memory)
+        return measured_in_time(self._runner, asked, feed, batching, ends, memory)
+
     def _tried(self, made: Made, source: Source, feed: Feed, before: Feed) -> _Tried:
         """Loads what was made as any file, runs it on the same rows, and says how far it is off; and what it is."""
-        self._context.report("try", 0.85, "loading and running it in its own runtime")
+        size = human_bytes(_size(made.path))
+        self._context.report("try", 0.85, f"the file is made ({size}); loading and running it in its own runtime")
         file = ModelFile(made.path, made.path.name)
         scratch = self._folder / "scratch"
         scratch.mkdir(exist_ok=True)
@@ -227,12 +230,12 @@ class _Converting:
             with opened as runner:
                 names = paired([one.name for one in runner.outputs], made.outputs, made.output_order, list(before))
                 fed = fed_as(feed, made, self._runner.inputs, runner.inputs)
-                after, after_s, after_peak = self._measured(runner, fed, self._ends_of(file, described, made, names))
+                after = measured(runner, fed, self._ends_of(file, described, made, names), self._context.memory)
                 estimated = self._estimated(described, runner, fed)
         except (CannotRun, StethoscopeError) as error:
             raise refused(error, source, file.path) from error
-        outputs = differences(self._file.name, before, after, names, self._limits(described))
-        return _Tried(described, outputs, after_s, after_peak, estimated)
+        outputs = differences(self._file.name, before, after.outputs, names, self._limits(described))
+        return _Tried(described, outputs, after.time_s, after.peak_bytes, estimated)
 
     def _limits(self, made: Architecture) -> Tolerance:
         """What the precision of both explains."""
@@ -259,18 +262,6 @@ class _Converting:
             {name: own.outputs[original] for name, original in outputs.items() if original in own.outputs},
         )
 
-    def _measured(self, runner: Runner, feed: Feed, ends: Ends, *, timed: bool = True) -> tuple[Feed, float, int]:
-        """(outputs as real numbers, seconds for all rows, the peak of the call in bytes above what was held before)."""
-        batching = Batching.of(runner.inputs)
-        fed = quantised(feed, runner.inputs, ends.inputs)
-        runner.forget()
-        self._context.memory.reset()
-        held = self._context.memory.added_bytes()
-        outputs = in_calls(runner.predict, fed, batching)
-        peak = max(0, self._context.memory.peak_bytes() - held)
-        took = _timed(lambda: in_calls(runner.predict, fed, batching)) if timed else 0.0
-        return dequantised(outputs, ends.outputs), took, peak
-
     def _kept(self, made: Made) -> tuple[Path, list[Path]]:
         """Puts what was made where the job leaves its files; a folder becomes one file."""
         self._context.report("keep", 0.95, "keeping the file")
@@ -285,16 +276,6 @@ class _Converting:
         data = made.path.with_name(f"{made.path.name}.data")
         beside = [Path(shutil.move(data, out / data.name))] if data.exists() else []
         return Path(shutil.move(made.path, out / made.path.name)), beside
-
-
-def _timed(call: Callable[[], object]) -> float:
-    """The median of a few calls, in seconds."""
-    times: list[float] = []
-    while len(times) < _CALLS and (not times or sum(times) < _TIMED_S):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def _kinds(architecture: Architecture) -> dict[str, int]:

@@ -131,6 +131,17 @@ def test_a_worker_that_said_nothing_has_the_largest_tensor_of_its_phase(phase, p
     assert oom["advice"]
 
 
+@each("phase", ["convert", "write", "keep"])
+def test_what_converts_is_short_of_memory_for_the_weights_and_not_for_an_output(phase):
+    job = Job("convert", {}, {"target": "tflite"}, Budget(LIMIT, 10))
+    killed = Verdict(Status.OUT_OF_MEMORY, "Stopped.")
+    told = tell(ending(job=job, killed=killed, progress=Progress(phase), foretold=FORETOLD))
+    oom = told.value["oom"]
+    assert (oom["tensor_shape"], oom["tensor_bytes"], oom["operator"]) == (None, None, "")
+    assert human_bytes(FORETOLD["weights_bytes"]) in told.reason and "wide" not in told.reason
+    assert oom["change"][0]["setting"] == "memory_limit_bytes"
+
+
 def test_the_machines_account_is_in_the_report_and_what_fits_is_what_was_left():
     host = HostAccount(
         available_bytes=100 << 20,

@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stethoscope.compare.convert import float32_graphs, graph_rewriting, refusals
+from stethoscope.compare.convert import float32_graphs, graph_rewriting, lean_tflite, refusals
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source, Unsupported
 from stethoscope.compare.convert.float32_graphs import loop_of, unrolled
 from stethoscope.compare.convert.idle_writes import settled
 from stethoscope.compare.convert.made_file import fed_as, open_made
-from stethoscope.compare.convert.traced import TracedModel, save_traced, trace, with_constants
+from stethoscope.compare.convert.traced import TracedModel, freeze, save_traced, trace
 from stethoscope.compare.convert.ways_round import FROZEN, UNROLLED, Origins, loading, not_traceable
 from stethoscope.errors import CannotRun, StethoscopeError
+from stethoscope.memory.run_settings import give_back
 from stethoscope.models.formats import format_of
 from stethoscope.models.formats.tflite import load
 from stethoscope.models.formats.tflite_model.quantised_ends import input_quantisation
@@ -139,8 +140,8 @@ class _Attempt:
     def made(self) -> Made:
         traced, unrolled_layers = self._traced()
         self.report("convert", 0.2, "TensorFlow converts; it does not say how far it is")
-        content = self._converted(traced)
-        self.path.write_bytes(content)
+        self.path.write_bytes(self._converted(traced))
+        give_back()
         in_floats = self._in_floats()
         file = ModelFile(self.path, self.path.name)
         names = sorted(name for name, _ in traced.outputs)
@@ -240,15 +241,19 @@ class _Attempt:
 
         folder = self.path.parent / f"for_tflite_{self.options.batch_size or 'any'}"
         name = self.source.file.name
-        changes = self._changes(traced)
-        change = functools.partial(_all_of, changes) if changes else None
-        save_traced(traced if traced.writes else with_constants(traced, name, change), folder, name)
-        return tf.lite.TFLiteConverter.from_saved_model(str(folder))
+        if traced.writes:
+            save_traced(traced, folder, name)
+            return tf.lite.TFLiteConverter.from_saved_model(str(folder))
+        frozen = freeze(traced, name)
+        for change in self._changes(traced):
+            change(frozen.definition)
+        graph = lean_tflite.write(frozen, traced, folder)
+        del frozen
+        give_back()
+        return lean_tflite.converter(folder, graph)
 
     def _changes(self, traced: TracedModel) -> list[Callable[[Any], None]]:
-        """What is done to the graph, in this order; none to a model that keeps its variables, whose dtypes are their own."""
-        if traced.writes:
-            return []
+        """What is done to the graph, in this order."""
         changes: list[Callable[[Any], None]] = []
         if others := _other_floats(traced):
             changes.append(functools.partial(float32_graphs.in_float32, dtypes=others))
@@ -276,11 +281,6 @@ def _other_floats(traced: TracedModel) -> list[str]:
     if traced.writes:
         return []
     return float32_graphs.other_floats(traced.function.graph.as_graph_def(), float32_graphs.FOR_TFLITE)
-
-
-def _all_of(changes: Sequence[Callable[[Any], None]], definition: Any) -> None:
-    for change in changes:
-        change(definition)
 
 
 def _blamed(error: StethoscopeError) -> str:

@@ -5,8 +5,9 @@ A traced model as a SavedModel folder.
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,6 +125,8 @@ def freeze(traced: TracedModel, name: str) -> FrozenModel:
             func=traced.function, lower_control_flow=False, aggressive_inlining=True
         )
         definition, _ = convert_to_constants._replace_variables_by_constants(data)
+        del data
+        gc.collect()  # what it was made with holds the weights once more, and refers to itself
     _raise_for_tables(traced, name, sum(node.op == "Placeholder" for node in definition.node))
     own = len(traced.function.inputs) - len(traced.function.captured_inputs)
     tensors = [tensor.name for tensor in traced.function.inputs[:own]]
@@ -133,75 +136,6 @@ def freeze(traced: TracedModel, name: str) -> FrozenModel:
         tuple((tensor, spec) for tensor, (_, spec) in zip(tensors, traced.inputs, strict=True)),
         tuple((by_name[name], original) for name, original in traced.outputs),
     )
-
-
-def with_constants(traced: TracedModel, name: str, change: Callable[[Any], None] | None = None) -> TracedModel:
-    """The same function with the same names, and constants in place of variables.
-
-    Args:
-        traced: the model.
-        name: of its file, for the error.
-        change: what is done to the graph before, in place.
-
-    Raises:
-        CannotConvert: as `freeze`.
-    """
-    import tensorflow as tf
-    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
-
-    _raise_for_writes(traced, name)
-    with _explained(name):
-        frozen = convert_variables_to_constants_v2(traced.function, lower_control_flow=False)
-        _raise_for_tables(traced, name, len(frozen.inputs))
-        call, dtypes = (
-            (frozen, [tensor.dtype for tensor in frozen.inputs]) if change is None else _changed(frozen, change)
-        )
-    names = sorted(name for name, _ in traced.outputs)
-
-    def model(*tensors: Any) -> dict[str, Any]:
-        found = call(*tensors)
-        flat = found if isinstance(found, list | tuple) else [found]
-        return dict(zip(names, flat, strict=True))
-
-    signature = [
-        tf.TensorSpec(spec.shape, dtype, name=name) for (name, spec), dtype in zip(traced.inputs, dtypes, strict=True)
-    ]
-    function = tf.function(model, input_signature=signature, autograph=False).get_concrete_function()
-    return TracedModel(function, None, traced.inputs, traced.outputs)
-
-
-def _changed(function: Any, change: Callable[[Any], None]) -> tuple[Callable[..., Any], list[Any]]:
-    """A function of constants whose graph is another, and the dtypes of its inputs."""
-    import tensorflow as tf
-
-    definition = function.graph.as_graph_def()
-    _rename_functions(definition)
-    change(definition)
-    inputs, outputs = [tensor.name for tensor in function.inputs], [tensor.name for tensor in function.outputs]
-
-    def call(*tensors: Any) -> Any:
-        fed = dict(zip(inputs, tensors, strict=True))
-        return tf.graph_util.import_graph_def(definition, input_map=fed, return_elements=outputs, name="")
-
-    kinds = {node.name: node.attr["dtype"].type for node in definition.node if node.op == "Placeholder"}
-    return call, [tf.as_dtype(kinds[name.partition(":")[0]]) for name in inputs]
-
-
-def _rename_functions(definition: Any) -> None:
-    """Gives the functions of a GraphDef names of their own: TensorFlow knows the old ones, and refuses others of the same name."""
-    names = {one.signature.name: f"{one.signature.name}_changed" for one in definition.library.function}
-    for body in definition.library.function:
-        body.signature.name = names[body.signature.name]
-    for nodes in (definition.node, *(body.node_def for body in definition.library.function)):
-        for node in nodes:
-            node.op = names.get(node.op, node.op)
-            for attribute in node.attr.values():
-                for called in (attribute.func, *attribute.list.func):
-                    if called.name in names:  # what is not there must not be set
-                        called.name = names[called.name]
-    for gradient in definition.library.gradient:
-        gradient.function_name = names.get(gradient.function_name, gradient.function_name)
-        gradient.gradient_func = names.get(gradient.gradient_func, gradient.gradient_func)
 
 
 def _operators(function: Any, source: Source, wanted: re.Pattern[str], advice: str = "") -> tuple[Unsupported, ...]:
