@@ -120,7 +120,10 @@ class Evaluator:
                         return Const(not value.value)
                 return Unknown((value,))
             case ast.Subscript():
-                return self.part_of(self.evaluate(node.value, scope), self.evaluate(node.slice, scope))
+                part = self.part_of(self.evaluate(node.value, scope), self.evaluate(node.slice, scope))
+                if isinstance(part, Element) and part.node is None:
+                    part.node = node
+                return part
             case ast.IfExp():
                 self.evaluate(node.test, scope)
                 return Either((self.evaluate(node.body, scope), self.evaluate(node.orelse, scope)))
@@ -195,7 +198,7 @@ class Evaluator:
         if kind is not None and node.attr in kind.methods:
             method = kind.methods[node.attr]
             return Function(method.node, method.scope, kind, owner, origin=method, decorators=method.decorators)
-        return Attribute(owner, node.attr)
+        return Attribute(owner, node.attr, node)
 
     def _default_of(self, value: Value, name: str) -> Value | None:
         """The default of an argument of the command line: what runs where nothing else is said."""
