@@ -18,6 +18,7 @@ from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, Value, ancestors, number, text
 
 _FAR_TOO_HIGH = 1e-3
+_USUAL = 3e-5
 _ADAM = frozenset({"Adam", "AdamW", "Nadam", "RMSprop"})
 
 
@@ -45,7 +46,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             Fault.LEARNING_RATE,
             Severity.HIGH if rate > _FAR_TOO_HIGH else Severity.MEDIUM,
             0.88,
-            f"A pretrained transformer is trained at a rate of {rate:g}: some hundred times what keeps its weights.",
+            f"A pretrained transformer is trained at a rate of {rate:g}, {rate / _USUAL:.0f} times the usual {_USUAL:g}: it forgets what it knew.",
             "Take 2e-5 to 5e-5.",
             [] if target is None else [facts.spans.replace(target, "3e-5")],
         )

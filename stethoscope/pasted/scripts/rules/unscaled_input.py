@@ -68,7 +68,7 @@ def _may_scale(layer: Call) -> bool:
 def _raw(value: Value) -> bool:
     """Whether pictures of a known set reach this unchanged but for shape and type."""
     loaded = [call for call in calls_behind(value) if call.method == "load_data"]
-    if len(loaded) != 1 or meaning(loaded[0].name).split(".")[-2] not in _PICTURES:
+    if len(loaded) != 1 or meaning(loaded[0].name).rpartition(".")[0].rpartition(".")[2] not in _PICTURES:
         return False
     for one in ancestors(value):
         if isinstance(one, Operation):
