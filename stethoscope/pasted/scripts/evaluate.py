@@ -55,6 +55,7 @@ class Evaluator:
         """Statements that are one expression."""
         self.stars: list[str] = []
         """Modules of which everything is imported."""
+        self.functions: list[Function] = []
         self._free: dict[str, Ref] = {}
         """Names that the script does not say what they are."""
         self._order = 0
@@ -79,6 +80,11 @@ class Evaluator:
             maybe=self._maybe,
             reached=self._reached,
         )
+
+    def noted(self, function: Function) -> Function:
+        """A function that the script makes; gone through last where nobody calls it."""
+        self.functions.append(function)
+        return function
 
     def call_own(self, call: Call) -> Value | None:
         """What a function of the script returns, gone through here."""
@@ -131,7 +137,7 @@ class Evaluator:
                 ends = [self.evaluate(one, scope) for one in (node.lower, node.upper, node.step) if one is not None]
                 return Cut(tuple(ends))
             case ast.Lambda():
-                return Function(node, scope)
+                return self.noted(Function(node, scope))
             case ast.NamedExpr():
                 value = self.evaluate(node.value, scope)
                 scope.put(node.target.id, value)

@@ -50,7 +50,6 @@ class Walker(Evaluator):
         self._returns: list[Value] = []
         self._depth = 0
         self._statements = 0
-        self._functions: list[Function] = []
         self.classes: list[Class] = []
         self._in_class: Class | None = None
 
@@ -60,7 +59,7 @@ class Walker(Evaluator):
         with suppress(_Return):
             self._block(tree.body, top)
         self._reached = False
-        for function in list(self._functions):
+        for function in list(self.functions):
             if not function.evaluated:
                 self._enter(function, None)
 
@@ -256,9 +255,7 @@ class Walker(Evaluator):
         decorators = tuple(self.evaluate(one, scope) for one in node.decorator_list)
         for default in (*node.args.defaults, *(one for one in node.args.kw_defaults if one is not None)):
             self.evaluate(default, scope)
-        function = Function(node, scope, self._in_class, decorators=decorators)
-        self._functions.append(function)
-        return function
+        return self.noted(Function(node, scope, self._in_class, decorators=decorators))
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         found = Class(node, tuple(self.evaluate(base, scope) for base in node.bases))
