@@ -56,6 +56,7 @@ class Evaluator:
         self.stars: list[str] = []
         """Modules of which everything is imported."""
         self.functions: list[Function] = []
+        self.dicts: list[tuple[ast.Dict, Pairs]] = []
         self._free: dict[str, Ref] = {}
         """Names that the script does not say what they are."""
         self._order = 0
@@ -244,7 +245,10 @@ class Evaluator:
             else:
                 whole = False
                 pairs[f"\0{len(pairs)}"] = value
-        return Pairs(pairs) if whole else Unknown(tuple(pairs.values()))
+        found = Pairs(pairs) if whole else Unknown(tuple(pairs.values()))
+        if isinstance(found, Pairs):
+            self.dicts.append((node, found))
+        return found
 
     def folded(self, operation: Operation) -> Value:
         """The number or text that an operation of constants gives; else the operation."""

@@ -68,6 +68,8 @@ class Facts:
         self.assignments = walker.assignments
         self.stored = walker.stored
         self.dropped = walker.dropped
+        self.dicts = walker.dicts
+        """Dicts as they are written, with what is known of each."""
         self.stars = tuple(walker.stars)
         self._classes = tuple(walker.classes)
         self.models = self._models()

@@ -18,7 +18,7 @@ from stethoscope.pasted.scripts.rule import Rule
 
 _DONE = re.compile(r"^(?:dones?|terminals?|terminated|is_done|done_batch|batch_done|dones_batch)$")
 _DISCOUNT = re.compile(r"gamma|discount", re.IGNORECASE)
-_TURNED = re.compile(r"not done|1(?:\.0*)? ?- ?(?:\w+\()*done|1 - \w*terminal|~done")
+_TURNED = re.compile(r"(?:[(,=]|float|int)\s*not done|1(?:\.0*)? ?- ?(?:\w+\()*done|1 - \w*terminal|~done")
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
