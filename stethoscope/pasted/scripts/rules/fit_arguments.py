@@ -109,6 +109,21 @@ def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
             "Batch the dataset.",
             _batched(facts, call),
         )
+    count = call.argument("steps_per_epoch")
+    if isinstance(count, Attribute) and count.name in ("samples", "n") and generator:
+        count_node = next((one.value for one in node.keywords if one.arg == "steps_per_epoch"), None)
+        owner = count_node.value if isinstance(count_node, ast.Attribute) else None
+        yield facts.finding(
+            call if count_node is None else count_node.lineno,
+            Fault.EPOCHS,
+            Severity.HIGH,
+            0.92,
+            f"steps_per_epoch counts batches, and gets {count.name}, the number of files: the data runs out, or an epoch goes through it many times.",
+            "Count its batches, or leave it out.",
+            [facts.spans.replace(count_node, f"len({facts.spans.text(owner)})")]
+            if count_node is not None and owner is not None
+            else [],
+        )
     for name, steps in (("x", "steps_per_epoch"), ("validation_data", "validation_steps")):
         value = x if name == "x" else call.argument(name)
         stop = call.argument(steps)

@@ -17,7 +17,7 @@ from stethoscope.architecture.losses import BINARY_LOSSES, ROW_LOSSES, SPARSE_LO
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.labels import fed
+from stethoscope.pasted.scripts.labels import fed, one_for_each_row
 from stethoscope.pasted.scripts.models_built import Head, Loss, Model
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, calls_behind, text
@@ -54,9 +54,10 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Iterator[Finding]:
     one = head.units == 1 and head.dense
+    single = head.units == 1 and "data_format" not in head.layer.keywords
     if head.units == 1 and "data_format" not in head.layer.keywords and head.activation == SOFTMAX.name:
         yield _softmax_of_one(facts, head)
-    elif one and loss.name in ROW_LOSSES | SPARSE_LOSSES:
+    elif (one or single) and loss.name in ROW_LOSSES | SPARSE_LOSSES:
         severity = Severity.CRITICAL
         yield facts.finding(
             call,
@@ -90,6 +91,22 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
                 "Use sparse_categorical_crossentropy.",
                 _loss_edit(facts, call, loss, "sparse_categorical_crossentropy"),
             )
+    elif (
+        head.activation == SIGMOID.name
+        and (head.units or 0) > 1
+        and head.dense
+        and loss.name in BINARY_LOSSES
+        and any(one_for_each_row(fit) for fit in model.calls("fit"))
+    ):
+        yield facts.finding(
+            head.by,
+            Fault.ARCHITECTURE,
+            Severity.HIGH,
+            0.88,
+            f"There is one label for each row, and {head.units} sigmoid units: {loss.name} wants a label for each unit.",
+            "Use one unit.",
+            _units_edit(facts, head),
+        )
     elif (
         head.activation == SIGMOID.name
         and (head.units or 0) > 1
@@ -130,6 +147,12 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
             "Leave the activation of the last layer out.",
             _activation_edit(facts, head),
         )
+
+
+def _units_edit(facts: Facts, head: Head) -> list[Edit]:
+    node = head.layer.call_node
+    given = next((one.value for one in node.keywords if one.arg == "units"), node.args[0] if node.args else None)
+    return [] if given is None else [facts.spans.replace(given, "1")]
 
 
 def _exclusive(facts: Facts, head: Head) -> Finding:

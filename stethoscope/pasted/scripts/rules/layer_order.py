@@ -16,7 +16,7 @@ from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR, SOFT
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.labels import fed, one_for_each_row
+from stethoscope.pasted.scripts.labels import fed, one_for_each_row, one_number_for_each_row
 from stethoscope.pasted.scripts.models_built import Model, activation_of, layer_name
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Items, Made, is_const, number, plain, text
@@ -42,6 +42,7 @@ _PASSES = frozenset(
 )
 _ACTIVATIONS = frozenset(f"keras.layers.{name}" for name in ACTIVATION_LAYERS)
 _OF_CLASSES = frozenset({"sparse_categorical_crossentropy", "categorical_crossentropy"})
+_OF_NUMBERS = frozenset({"mean_squared_error", "mean_absolute_error", "huber"})
 _OF_ROWS = _OF_CLASSES | {"binary_crossentropy"}
 _ZEROS = frozenset({"zeros", "zero", "ones", "one"})
 
@@ -122,6 +123,9 @@ def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[
         labels & {"integer", "one_hot"}
     )
     by_row = bool(losses & _OF_ROWS) and any(one_for_each_row(call) for call in model.calls("fit"))
+    by_row = by_row or (
+        bool(losses & _OF_NUMBERS) and any(one_number_for_each_row(call) for call in model.calls("fit"))
+    )
     own = _inner(before)
     if layer_name(own) in _RECURRENT and is_const(own.argument("return_sequences"), True) and by_row:
         node = next(one for one in own.call_node.keywords if one.arg == "return_sequences")
@@ -254,14 +258,14 @@ def _starts(facts: Facts, layers: Sequence[Call]) -> Iterator[tuple[Finding, obj
                 layer.node,
             )
         rate = number(layer.argument("rate", 0)) if name == "keras.layers.Dropout" else None
-        if rate is not None and rate >= 1:
+        if rate == 1:
             yield (
                 facts.finding(
                     layer,
                     Fault.REGULARISATION,
                     Severity.HIGH,
                     0.95,
-                    f"Dropout takes the share that is dropped, from 0 to below 1: {rate:g} {'drops everything' if rate == 1 else 'raises ValueError'}.",
+                    "Dropout takes the share that is dropped, from 0 to below 1: 1 drops everything.",
                     "Give it a share like 0.5.",
                 ),
                 layer.node,

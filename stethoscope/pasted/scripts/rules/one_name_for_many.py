@@ -29,7 +29,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if call.func.attr not in _ASKS or ast.unparse(call.func.value) not in ("hp", "hyperparameters", "self.hp"):
                 continue
             node = call.args[0] if call.args else next((one.value for one in call.keywords if one.arg == "name"), None)
-            if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or call in list(ast.walk(loop.iter)):
+            if (
+                not isinstance(node, ast.Constant)
+                or not isinstance(node.value, str)
+                or call in list(ast.walk(loop.iter))
+            ):
                 continue
             done.add(id(call))
             yield facts.finding(

@@ -68,6 +68,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 
 def _by_255(value: Value | None) -> bool:
+    if value is not None and any(
+        one.name.endswith("ImageDataGenerator") and 0 < (number(one.argument("rescale")) or 1) < 0.01
+        for one in calls_behind(value)
+    ):
+        return True
     return value is not None and any(
         isinstance(one, Operation) and one.operator == "Div" and number(one.right) in (255.0, 256.0)
         for one in ancestors(value)

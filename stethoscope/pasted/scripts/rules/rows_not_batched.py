@@ -25,9 +25,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
     done: set[int] = set()
     for model in facts.models:
         for call in model.calls("fit", "evaluate"):
-            given: list[tuple[Value | None, str, int]] = [(call.argument("x", 0), "x", 0)]
-            if call.method == "fit":
-                given.append((call.argument("validation_data"), "validation_data", -1))
+            name, place = ("validation_data", -1) if call.method == "fit" else ("x", 0)
+            given: list[tuple[Value | None, str, int]] = [(call.argument(name, place), name, place)]
             for value, name, place in given:
                 steps = of_pipeline(value).pipeline
                 if not steps or not _rows(steps) or id(call.node) in done or call.spread:
