@@ -1,0 +1,51 @@
+"""An input that the outputs do not come from.
+
+Why: a model with two inputs is to use both. Where no layer leads from one of them to an output, what is fed there changes nothing.
+Example: an encoder whose states the decoder does not get, and `Model([encoder_inputs, decoder_inputs], outputs)`.
+Fix: connect it: `LSTM(…)(x, initial_state=[h, c])`.
+Source: keras.io/guides/functional_api; blog.keras.io/a-ten-minute-introduction-to-sequence-to-sequence-learning-in-keras.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.models_built import is_symbolic
+from stethoscope.pasted.scripts.names import meaning
+from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.values import Items, Made, ancestors
+
+
+def _run(facts: Facts) -> Iterator[Finding]:
+    done: set[int] = set()
+    for model in facts.models:
+        inputs = model.call.argument("inputs", 0)
+        if model.kind != "functional" or not isinstance(inputs, Items) or len(inputs.items) < 2 or not model.outputs:
+            continue
+        if id(model.call.node) in done or inputs.more or not all(is_symbolic(one) for one in model.outputs):
+            continue
+        behind = {id(one) for output in model.outputs for one in ancestors(output)}
+        names = model.call.call_node.args[0] if model.call.call_node.args else None
+        for place, one in enumerate(inputs.items):
+            if not isinstance(one, Made) or meaning(one.call.name) != "keras.layers.Input" or id(one) in behind:
+                continue
+            done.add(id(model.call.node))
+            name = (
+                ast.unparse(names.elts[place])
+                if isinstance(names, ast.List | ast.Tuple) and place < len(names.elts)
+                else "it"
+            )
+            yield facts.finding(
+                model.call,
+                Fault.ARCHITECTURE,
+                Severity.HIGH,
+                0.88,
+                f"Nothing leads from the input {name[:60]} to an output: what is fed there changes nothing.",
+                "Connect it: give the decoder the states of the encoder (initial_state), or join the two.",
+            )
+
+
+RULE = Rule(_run)
