@@ -134,8 +134,21 @@ class Model:
         own = self.call.function
         held = own.attributes.values() if self.kind == "subclass" and isinstance(own, Class) else ()
         for layer in (*(self.layers if self.kind == "sequential" else tensor_layers(self.outputs)), *held):
-            if isinstance(layer, Made):
-                yield layer.call
+            yield from _layers_within(layer, 0)
+
+
+def _layers_within(layer: Value, depth: int) -> Iterator[Call]:
+    """What makes a layer, the layers of a list, and those that a layer of the script's own holds."""
+    if depth > 3:
+        return
+    if isinstance(layer, Items):
+        for one in layer.items:
+            yield from _layers_within(one, depth + 1)
+    elif isinstance(layer, Made):
+        yield layer.call
+        kind = layer.call.function
+        for one in kind.attributes.values() if isinstance(kind, Class) and not is_model_class(kind) else ():
+            yield from _layers_within(one, depth + 1)
 
 
 def layer_name(call: Call) -> str:
@@ -324,6 +337,8 @@ def is_symbolic(value: Value, depth: int = 0) -> bool:
         return bool(value.items) and all(is_symbolic(one, depth + 1) for one in value.items)
     if isinstance(value, Either):
         return all(is_symbolic(one, depth + 1) for one in value.made_of)
+    if isinstance(value, Element):
+        return is_symbolic(value.of, depth + 1)
     if isinstance(value, Operation):
         return is_symbolic(value.left, depth + 1) or is_symbolic(value.right, depth + 1)
     if not isinstance(value, Made):

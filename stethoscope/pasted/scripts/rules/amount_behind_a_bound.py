@@ -20,7 +20,7 @@ from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Head
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Attribute, Const, Element, Items, Made, Operation, Value, text
+from stethoscope.pasted.scripts.values import Attribute, Const, Cut, Element, Items, Made, Operation, Value, text
 
 _AMOUNT = re.compile(
     r"(?:^|_| )(?:price|prices|saleprice|median_house_value|medv|salary|income|age|cost|sales|amount|revenue|fare|charges|mpg|duration|temperature)(?:$|_| )",
@@ -84,6 +84,8 @@ def _column(value: Value | None) -> str:
             place = value.key.value if isinstance(value.key, Const) else None
             split = value.of.call
             value = split.args[place // 2] if isinstance(place, int) and place // 2 < len(split.args) else None
+        elif isinstance(value, Element) and isinstance(value.key, Cut):
+            value = value.of
         elif isinstance(value, Element):
             held = value.key.items if isinstance(value.key, Items) else []
             said = text(held[0]) if len(held) == 1 else text(value.key)

@@ -25,10 +25,19 @@ _NAMES = re.compile(
 _ROWS = re.compile(r"(?:^|_)(?:test|val|valid|validation|eval)(?:_|$)")
 
 
+_WANTED = re.compile(r"monte|mc_?drop|uncertain|bayes", re.IGNORECASE)
+
+
 def _run(facts: Facts) -> Iterator[Finding]:
     for function in facts.nodes(ast.FunctionDef):
         if _NAMES.search(function.name):
             yield from _within(facts, function, f"{function.name} calls the model")
+    if not _WANTED.search(facts.source.text):
+        for kind in facts.nodes(ast.ClassDef):
+            if any(ast.unparse(base).rpartition(".")[2] in ("Model", "Layer") for base in kind.bases):
+                for one in kind.body:
+                    if isinstance(one, ast.FunctionDef) and one.name == "call":
+                        yield from _within(facts, one, f"{kind.name} always calls a layer")
     for loop in facts.nodes(ast.For):
         over = {one.id for one in ast.walk(loop.iter) if isinstance(one, ast.Name)}
         if any(_ROWS.search(name) for name in over) and not any("train" in name for name in over):
@@ -40,6 +49,8 @@ def _within(facts: Facts, node: ast.FunctionDef | ast.For, what: str) -> Iterato
     if any("GradientTape" in ast.unparse(one.func) for one in calls):
         return
     for call in calls:
+        if "augment" in ast.unparse(call.func):
+            continue  # shown, not judged
         for word in call.keywords:
             if word.arg == "training" and isinstance(word.value, ast.Constant) and word.value.value is True:
                 yield facts.finding(

@@ -56,9 +56,10 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _listing(value: ast.expr) -> ast.Call | None:
     """The call that lists a folder, where nothing sorts it."""
-    if isinstance(value, ast.Call) and ast.unparse(value.func) == "list" and len(value.args) == 1:
-        value = value.args[0]
-    return value if isinstance(value, ast.Call) and ast.unparse(value.func) in _LISTS else None
+    calls = [one for one in ast.walk(value) if isinstance(one, ast.Call)]
+    sorted_ones = [one for one in calls if ast.unparse(one.func) in ("sorted", "natsorted", "len")]
+    held = {id(one) for outer in sorted_ones for one in ast.walk(outer)}
+    return next((one for one in calls if ast.unparse(one.func) in _LISTS and id(one) not in held), None)
 
 
 def _sorted_later(facts: Facts, name: str) -> bool:

@@ -124,6 +124,16 @@ def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
             if count_node is not None and owner is not None
             else [],
         )
+    if isinstance(count, Made) and count.call.name == "len" and not given.pipeline and count.call.args[:1] == (x,):
+        yield facts.finding(
+            next((one.value.lineno for one in node.keywords if one.arg == "steps_per_epoch"), call.line),
+            Fault.EPOCHS,
+            Severity.HIGH,
+            0.9,
+            "steps_per_epoch counts batches, and gets the number of rows: the data runs out after the first part of an epoch.",
+            "Leave it out.",
+            [facts.spans.remove_argument(node, one) for one in node.keywords if one.arg == "steps_per_epoch"],
+        )
     for name, steps in (("x", "steps_per_epoch"), ("validation_data", "validation_steps")):
         value = x if name == "x" else call.argument(name)
         stop = call.argument(steps)

@@ -9,14 +9,14 @@ Source: keras.io/guides/functional_api; blog.keras.io/a-ten-minute-introduction-
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.models_built import is_symbolic
+from stethoscope.pasted.scripts.models_built import is_symbolic, layer_name
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Items, Made, ancestors
+from stethoscope.pasted.scripts.values import Call, Items, Made, Value, ancestors
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -39,13 +39,23 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 else "it"
             )
             yield facts.finding(
-                model.call,
+                _unled(model.outputs) or model.call,
                 Fault.ARCHITECTURE,
                 Severity.HIGH,
                 0.88,
                 f"Nothing leads from the input {name[:60]} to an output: what is fed there changes nothing.",
                 "Connect it: give the decoder the states of the encoder (initial_state), or join the two.",
             )
+
+
+def _unled(outputs: Sequence[Value]) -> Call | None:
+    """The recurrent layer of a decoder that gets no state."""
+    for output in outputs:
+        for one in ancestors(output):
+            layer = one.call.function if isinstance(one, Made) else None
+            if isinstance(one, Made) and isinstance(layer, Made) and layer_name(layer.call).endswith(("LSTM", "GRU")):
+                return None if "initial_state" in one.call.keywords else one.call
+    return None
 
 
 RULE = Rule(_run)

@@ -17,9 +17,10 @@ from stethoscope.architecture.losses import BINARY_LOSSES, ROW_LOSSES, SPARSE_LO
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.labels import fed, one_for_each_row
+from stethoscope.pasted.scripts.labels import fed
 from stethoscope.pasted.scripts.models_built import Head, Loss, Model
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.targets import one_for_each_row
 from stethoscope.pasted.scripts.values import Call, Made, calls_behind, text
 
 _BOUNDS = {RELU.name: "below 0", SIGMOID.name: "outside 0 … 1", TANH.name: "outside −1 … 1"}
@@ -35,7 +36,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
             seen.add(id(head.by.node))
             yield _exclusive(facts, head)
             continue
-        if head is None or loss is None or head.units is None or head.activation is None:
+        if head is None or loss is None or head.activation is None:
+            continue
+        if head.units is None:
+            if head.dense and head.activation == SIGMOID.name and loss.name == "categorical_crossentropy":
+                yield _of_each(facts, head, loss)
             continue
         seen.add(id(head.by.node))
         yield from _held(facts, model, call, head, loss)
@@ -114,14 +119,7 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
         and loss.name in ROW_LOSSES | SPARSE_LOSSES
         and loss.name != "kl_divergence"
     ):
-        yield facts.finding(
-            head.by,
-            Fault.ACTIVATION,
-            Severity.MEDIUM,
-            0.8,
-            f"{loss.name} expects rows that sum to 1, but the last layer applies sigmoid to each of {head.units} units.",
-            "Use softmax for classes that exclude each other, or binary_crossentropy for several labels in a row.",
-        )
+        yield _of_each(facts, head, loss)
     elif head.activation == SOFTMAX.name and loss.name in _DISTANCES and head.dense and _labels(model) == "number":
         yield facts.finding(
             call,
@@ -147,6 +145,17 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
             "Leave the activation of the last layer out.",
             _activation_edit(facts, head),
         )
+
+
+def _of_each(facts: Facts, head: Head, loss: Loss) -> Finding:
+    return facts.finding(
+        head.by,
+        Fault.ACTIVATION,
+        Severity.MEDIUM,
+        0.8,
+        f"{loss.name} expects rows that sum to 1, but the last layer applies sigmoid to each of {head.units or 'its'} units.",
+        "Use softmax for classes that exclude each other, or binary_crossentropy for several labels in a row.",
+    )
 
 
 def _units_edit(facts: Facts, head: Head) -> list[Edit]:

@@ -16,9 +16,10 @@ from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR, SOFT
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.labels import fed, one_for_each_row, one_number_for_each_row
+from stethoscope.pasted.scripts.labels import fed
 from stethoscope.pasted.scripts.models_built import Model, activation_of, layer_name
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.targets import one_for_each_row, one_number_for_each_row
 from stethoscope.pasted.scripts.values import Call, Items, Made, is_const, number, plain, text
 
 _RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN"})

@@ -27,10 +27,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
         size = next(
             (
                 ast.unparse(node)
-                for cut in ast.walk(methods["__getitem__"])
-                if isinstance(cut, ast.BinOp) and isinstance(cut.op, ast.Mult)
-                for node in (cut.left, cut.right)
-                if "batch" in ast.unparse(node)
+                for node in ast.walk(methods["__getitem__"])
+                if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node).endswith(("batch_size", "bs"))
             ),
             "",
         )

@@ -25,9 +25,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
             continue
         if not _makes_numbers(facts, node):
             continue
-        given = node.args[0]
+        given: ast.expr = node.args[0]
+        if isinstance(given, ast.Name):
+            given = _list_of_a_set(facts, given.id) or given
         yield facts.finding(
-            node.lineno,
+            given.lineno,
             Fault.DETERMINISM,
             Severity.MEDIUM,
             0.88,
@@ -50,6 +52,14 @@ def _sets(facts: Facts) -> set[str]:
         for name in found
         if not re.search(rf"\b{re.escape(name)}\.sort\(|\b{re.escape(name)}\s*=\s*(?:\w+\()*sorted\(", text)
     }
+
+
+def _list_of_a_set(facts: Facts, name: str) -> ast.expr | None:
+    """What makes the list of this name out of a set."""
+    for node in facts.nodes(ast.Assign):
+        if any(ast.unparse(one) == name for one in node.targets) and isinstance(node.value, ast.Call):
+            return node.value if ast.unparse(node.value.func) == "list" else None
+    return None
 
 
 def _is_set(node: ast.expr, sets: set[str]) -> bool:

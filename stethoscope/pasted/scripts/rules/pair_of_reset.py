@@ -46,6 +46,15 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 f"Take the pair apart: {name}, _ = ….",
                 [facts.spans.replace(node.targets[0], f"{name}, _")],
             )
+        elif _calls(node, "step") and len(targets) == 5 and _unread(facts, targets[3]):
+            yield facts.finding(
+                node.lineno,
+                Fault.DATA,
+                Severity.MEDIUM,
+                0.8,
+                "Nothing reads whether the episode was cut off (truncated, the fourth value): the loop goes on beyond the time limit.",
+                "End the episode where it is terminated or truncated.",
+            )
         elif _calls(node, "step") and len(targets) == 4:
             end = targets[2]
             yield facts.finding(
@@ -70,11 +79,21 @@ def _targets(node: ast.Assign) -> list[ast.expr]:
     return target.elts if isinstance(target, ast.Tuple | ast.List) else []
 
 
+def _unread(facts: Facts, target: ast.expr) -> bool:
+    """Whether a name is given a value and never read."""
+    return isinstance(target, ast.Name) and not any(
+        node.id == target.id and isinstance(node.ctx, ast.Load) for node in facts.nodes(ast.Name)
+    )
+
+
 def _taken_apart(facts: Facts, name: str) -> bool:
     """Whether `name[0]` is taken, or the pair is looked into."""
     return (
         any(
-            isinstance(node.value, ast.Name) and node.value.id == name and isinstance(node.slice, ast.Constant)
+            isinstance(node.value, ast.Name)
+            and node.value.id == name
+            and isinstance(node.slice, ast.Constant)
+            and isinstance(node.slice.value, int)
             for node in facts.nodes(ast.Subscript)
         )
         or f"isinstance({name}" in facts.source.text

@@ -77,7 +77,10 @@ def _signed_names(facts: Facts) -> set[str]:
     """Names that stand for something negated, or a cross-entropy, which is negative already."""
     found = set()
     for node in facts.nodes(ast.Assign):
-        turned = any(isinstance(one, ast.USub) for one in ast.walk(node.value)) or "entropy" in ast.unparse(node.value)
+        turned = any(
+            isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.USub) and not isinstance(one.operand, ast.Constant)
+            for one in ast.walk(node.value)
+        ) or "entropy" in ast.unparse(node.value)
         if turned:
             found |= {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
     return found

@@ -16,7 +16,7 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.labels import of_pipeline
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Value, number
+from stethoscope.pasted.scripts.values import Call, Element, Made, Value, number
 
 _BATCHES = frozenset({"batch", "padded_batch", "ragged_batch", "apply", "window", "flat_map", "unbatch"})
 
@@ -29,7 +29,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             given: list[tuple[Value | None, str, int]] = [(call.argument(name, place), name, place)]
             for value, name, place in given:
                 steps = of_pipeline(value).pipeline
-                if not steps or not _rows(steps) or id(call.node) in done or call.spread:
+                if not (_rows(steps) or _loaded_rows(value)) or id(call.node) in done or call.spread:
                     continue
                 done.add(id(call.node))
                 node = next((one.value for one in call.call_node.keywords if one.arg == name), None)
@@ -51,7 +51,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _rows(steps: tuple[Call, ...]) -> bool:
     """Whether these steps give single rows for certain."""
-    return steps[-1].method == "from_tensor_slices" and not any(one.method in _BATCHES for one in steps)
+    return bool(steps) and steps[-1].method == "from_tensor_slices" and not any(one.method in _BATCHES for one in steps)
+
+
+def _loaded_rows(value: Value | None) -> bool:
+    """Whether it comes straight from TensorFlow Datasets, which gives single rows unless told otherwise."""
+    owner = value.of if isinstance(value, Element) else value
+    loads = isinstance(owner, Made) and owner.call.name == "tensorflow_datasets.load"
+    return loads and isinstance(owner, Made) and "batch_size" not in owner.call.keywords and not owner.call.spread
 
 
 def _size(steps: tuple[Call, ...]) -> int:

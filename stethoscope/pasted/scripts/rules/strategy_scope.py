@@ -79,9 +79,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 )
     for model in fitted:
         for part in models if _under(model.call) else ():
-            held = part is not model and any(
-                _is_part(one, part.call) for out in model.outputs for one in ancestors(out)
-            )
+            tensors = [one for out in model.outputs for one in ancestors(out)]
+            held = part is not model and any(_is_part(one, part.call) for one in (*tensors, *model.layers))
             if held and not _under(part.call) and id(part.call.node) not in done:
                 done.add(id(part.call.node))
                 yield facts.finding(

@@ -19,6 +19,7 @@ from stethoscope.pasted.scripts.values import (
     Attribute,
     Call,
     Const,
+    Cut,
     Element,
     Items,
     Made,
@@ -74,6 +75,10 @@ def _column(value: Value) -> tuple[Value, str] | None:
             if inner is None:
                 return None
             value = inner
+        elif isinstance(value, Element) and isinstance(value.key, Cut):
+            value = value.of
+        elif isinstance(value, Element) and (given := _resampled(value)) is not None:
+            value = given
         elif isinstance(value, Element):
             key = text(value.key) if isinstance(value.key, Const) else None
             held = value.key.items if isinstance(value.key, Items) else []
@@ -82,6 +87,15 @@ def _column(value: Value) -> tuple[Value, str] | None:
         else:
             return None
     return None
+
+
+def _resampled(value: Element) -> Value | None:
+    """What `x, y = sampler.fit_resample(x, y)` was given in this place."""
+    call = value.of.call if isinstance(value.of, Made) else None
+    place = value.key.value if isinstance(value.key, Const) else None
+    if call is None or call.method not in ("fit_resample", "fit_sample") or place not in (0, 1) or len(call.args) < 2:
+        return None
+    return call.args[int(place)]
 
 
 def _is_table(value: Value) -> bool:
@@ -96,6 +110,10 @@ def _held(value: Value, table: Value, column: str, at: ast.AST) -> ast.expr | No
             return node
         if isinstance(value, Attribute) and value.name == "values":
             node, value = value.node or node, value.of
+        elif isinstance(value, Element) and isinstance(value.key, Cut):
+            value = value.of
+        elif isinstance(value, Element) and (given := _resampled(value)) is not None:
+            value = given
         elif isinstance(value, Element) and isinstance(value.key, Items):
             names = plain(value.key)
             return (value.node or node) if value.of is table and isinstance(names, list) and column in names else None

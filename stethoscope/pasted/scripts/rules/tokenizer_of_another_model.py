@@ -35,7 +35,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
     if not own or not other or own == other:
         return
     yield facts.finding(
-        tokenizer,
+        max(tokenizer, model, key=lambda one: one.line),
         Fault.PREPROCESSING,
         Severity.HIGH,
         0.92,

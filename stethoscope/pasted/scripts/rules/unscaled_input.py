@@ -25,6 +25,7 @@ _SHAPES = frozenset(
         "reshape",
         "load_data",
         "expand_dims",
+        "concatenate",
         "asarray",
         "array",
         "copy",
@@ -40,7 +41,9 @@ _SCALING = ("Rescaling", "Normalization", "BatchNormalization", "LayerNormalizat
 def _run(facts: Facts) -> Iterator[Finding]:
     done: set[int] = set()
     for model in facts.models:
-        if model.kind not in ("sequential", "functional"):
+        if model.kind == "subclass" and "255" in facts.source.text:
+            continue
+        if model.kind not in ("sequential", "functional", "subclass"):
             continue
         layers = list(model.layer_calls())
         if (model.kind == "sequential" and not model.whole) or not layers or any(_may_scale(layer) for layer in layers):

@@ -24,6 +24,7 @@ _JUDGES = re.compile(
 _READS = re.compile(
     r"(?:TFRecordDataset|flow_from_directory|dataset_from_directory|read_csv|\bnp\.load|TextLineDataset|list_files)\("
 )
+_RANGE = re.compile(r"^(\w+)\[(?:(\d+)%)?:(?:(\d+)%)?\]$")
 _PARTS = re.compile(r"take|skip|shard|sample|\[|subset|split|filter|query")
 
 
@@ -56,6 +57,16 @@ def _run(facts: Facts) -> Iterator[Finding]:
             "tensorflow_datasets.load",
         ):
             said = [ast.unparse(one) for one in parts.elts]
+            shared = _shared([one.value for one in parts.elts if isinstance(one, ast.Constant)])
+            if shared:
+                yield facts.finding(
+                    parts.lineno,
+                    Fault.VALIDATION,
+                    Severity.HIGH,
+                    0.93,
+                    f"The splits {shared[0]} and {shared[1]} share rows: the model is judged by rows that it was trained on.",
+                    "Begin the second where the first ends.",
+                )
             if len(said) > len(set(said)):
                 yield facts.finding(
                     parts.lineno,
@@ -65,6 +76,20 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     f"The same rows, {said[0]}, are taken twice: the model is judged by rows that it was trained on.",
                     "Take another split for the test.",
                 )
+
+
+def _shared(splits: list[object]) -> tuple[str, str] | None:
+    """Two splits like "train[:60%]" and "train[50%:]" that share rows."""
+    ranges = []
+    for split in splits:
+        match = _RANGE.match(split) if isinstance(split, str) else None
+        if match is not None:
+            ranges.append((str(split), match[1], int(match[2] or 0), int(match[3] or 100)))
+    for place, (one, part, begin, end) in enumerate(ranges):
+        for other, other_part, other_begin, other_end in ranges[place + 1 :]:
+            if part == other_part and one != other and max(begin, other_begin) < min(end, other_end):
+                return one, other
+    return None
 
 
 def _cut_later(facts: Facts, name: str) -> bool:

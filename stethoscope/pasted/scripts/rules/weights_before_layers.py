@@ -35,7 +35,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if isinstance(value, Made) and value.call is model.call
         ]
         for call in model.calls("load_weights"):
-            if id(call.node) in done or any(order < call.order for order in seen) or not call.reached or call.maybe:
+            if id(call.node) in done or any(order < call.order for order in seen) or not call.reached:
                 continue
             done.add(id(call.node))
             yield facts.finding(

@@ -9,7 +9,7 @@ encoded, h, c = layers.LSTM(32, return_state=True)(layers.Embedding(1000, 16)(so
 decoded = layers.LSTM(32, return_sequences=True)(layers.Embedding(1000, 16)(target))
 model = keras.Model([source, target], layers.Dense(1000, activation="softmax")(decoded))
 """.lstrip()
-LINE = 7
+LINE = 6
 SOUND = """
 from tensorflow import keras
 from tensorflow.keras import layers

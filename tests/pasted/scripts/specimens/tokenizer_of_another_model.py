@@ -6,7 +6,7 @@ from transformers import AutoTokenizer, TFAutoModelForSequenceClassification
 tokenizer = AutoTokenizer.from_pretrained("roberta-base")
 model = TFAutoModelForSequenceClassification.from_pretrained("bert-base-uncased", num_labels=3)
 """.lstrip()
-LINE = 3
+LINE = 4
 SOUND = """
 from transformers import AutoTokenizer, TFAutoModelForSequenceClassification
 
