@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
+from stethoscope.pasted.scripts.arithmetic import folded
 from stethoscope.pasted.scripts.names import exists
 from stethoscope.pasted.scripts.scopes import Scope
 from stethoscope.pasted.scripts.values import (
@@ -30,15 +30,6 @@ from stethoscope.pasted.scripts.values import (
     ancestors,
 )
 
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b,
-    "Mult": lambda a, b: a * b,
-    "Div": lambda a, b: a / b,
-    "FloorDiv": lambda a, b: a // b,
-    "Mod": lambda a, b: a % b,
-}
-_LARGEST = 1e18
 _MOST_CALLS = 40_000
 
 
@@ -117,7 +108,7 @@ class Evaluator:
                 return self._dict(node, scope)
             case ast.BinOp():
                 left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
-                return self.folded(Operation(type(node.op).__name__, left, right, node.lineno))
+                return folded(Operation(type(node.op).__name__, left, right, node.lineno))
             case ast.UnaryOp():
                 value = self.evaluate(node.operand, scope)
                 if isinstance(value, Const) and isinstance(value.value, int | float):
@@ -249,23 +240,6 @@ class Evaluator:
         if isinstance(found, Pairs):
             self.dicts.append((node, found))
         return found
-
-    def folded(self, operation: Operation) -> Value:
-        """The number or text that an operation of constants gives; else the operation."""
-        left, right = operation.left, operation.right
-        work = _ARITHMETIC.get(operation.operator)
-        if work is None or not isinstance(left, Const) or not isinstance(right, Const):
-            return operation
-        plain = (int, float)
-        numbers = isinstance(left.value, plain) and isinstance(right.value, plain)
-        texts = operation.operator == "Add" and isinstance(left.value, str) and isinstance(right.value, str)
-        if not numbers and not (texts and len(left.value) + len(right.value) < 10_000):
-            return operation
-        try:
-            found = work(left.value, right.value)
-        except (ArithmeticError, ValueError):
-            return operation
-        return operation if numbers and not abs(found) < _LARGEST else Const(found)
 
     def part_of(self, value: Value, key: Value) -> Value:
         """`value[key]`."""

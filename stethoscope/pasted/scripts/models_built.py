@@ -18,7 +18,6 @@ from stethoscope.pasted.scripts.values import (
     Element,
     Items,
     Made,
-    Operation,
     Pairs,
     Ref,
     Value,
@@ -61,8 +60,6 @@ _CONVOLUTIONS = frozenset(
 )
 _PLACES = {"keras.layers.Dense": 1, "keras.layers.Conv2DTranspose": -1, "keras.layers.Conv3DTranspose": -1}
 """Where the activation stands among the arguments, if not sixth."""
-_KEEPS_SYMBOLS = ("keras.ops.", "keras.activations.", "keras.backend.", "keras.losses.", "keras.applications.")
-_DEEPEST = 40
 _MOST_LAYERS = 2_000
 
 
@@ -327,25 +324,3 @@ def is_model_class(value: Value, depth: int = 0) -> bool:
         or is_model_class(base, depth + 1)
         for base in value.bases
     )
-
-
-def is_symbolic(value: Value, depth: int = 0) -> bool:
-    """Whether a value is a symbolic tensor for certain: it comes from `keras.Input` through layers."""
-    if depth > _DEEPEST:
-        return False
-    if isinstance(value, Items):
-        return bool(value.items) and all(is_symbolic(one, depth + 1) for one in value.items)
-    if isinstance(value, Either):
-        return all(is_symbolic(one, depth + 1) for one in value.made_of)
-    if isinstance(value, Element):
-        return is_symbolic(value.of, depth + 1)
-    if isinstance(value, Operation):
-        return is_symbolic(value.left, depth + 1) or is_symbolic(value.right, depth + 1)
-    if not isinstance(value, Made):
-        return False
-    call = value.call
-    if meaning(call.name) == "keras.layers.Input":
-        return True
-    if isinstance(call.function, Made) and call.args:
-        return is_symbolic(call.args[0], depth + 1)
-    return meaning(call.name).startswith(_KEEPS_SYMBOLS) and any(is_symbolic(one, depth + 1) for one in call.args)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from stethoscope.errors import TooLarge
+from stethoscope.pasted.scripts.arithmetic import folded
 from stethoscope.pasted.scripts.evaluate import Evaluator
 from stethoscope.pasted.scripts.scopes import Scope, is_static, merged, yields
 from stethoscope.pasted.scripts.values import (
@@ -96,7 +97,7 @@ class Walker(Evaluator):
                 value = self.evaluate(node.value, scope)
                 before = self.evaluate(node.target, scope)
                 changed = Operation(type(node.op).__name__, before, value, node.lineno)
-                self._assign(node.target, Unknown((changed,)) if self._loops else self.folded(changed), scope, node)
+                self._assign(node.target, Unknown((changed,)) if self._loops else folded(changed), scope, node)
             case ast.Expr():
                 value = self.evaluate(node.value, scope)
                 self.dropped.append((node, value, self.step(node)))

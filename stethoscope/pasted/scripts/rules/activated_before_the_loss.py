@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.architecture.activations import PROBABILITIES
+from stethoscope.architecture.activations import PROBABILITIES, SIGMOID, SOFTMAX
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Made, Value
 
-_ACTIVATIONS = frozenset({"softmax", "sigmoid"})
+_ACTIVATIONS = frozenset({SOFTMAX.name, SIGMOID.name})
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

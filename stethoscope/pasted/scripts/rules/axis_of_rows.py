@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import SIGMOID, SOFTMAX
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
@@ -33,7 +34,7 @@ _COMPARES = frozenset(
         "keras.ops.softmax",
     }
 )
-_KEEPS = ("softmax", "sigmoid", "stop_gradient", "numpy", "cast", "convert_to_tensor", "astype")
+_KEEPS = (SOFTMAX.name, SIGMOID.name, "stop_gradient", "numpy", "cast", "convert_to_tensor", "astype")
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import layer_name
@@ -24,9 +25,7 @@ _PICTURES = frozenset(
         *(f"keras.layers.{name}" for name in ("MaxPooling2D", "AveragePooling2D", "UpSampling2D", "ZeroPadding2D")),
     }
 )
-_KEEPS = frozenset(
-    f"keras.layers.{name}" for name in ("BatchNormalization", "Activation", "ReLU", "LeakyReLU", "Dropout", "Add")
-)
+_KEEPS = frozenset(f"keras.layers.{name}" for name in ("BatchNormalization", "Dropout", "Add", *ACTIVATION_LAYERS))
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

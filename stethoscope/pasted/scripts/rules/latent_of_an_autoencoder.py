@@ -13,6 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import RELU
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
@@ -34,7 +35,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if (
                 isinstance(call, ast.Call)
                 and given is not None
-                and ast.unparse(given.value).strip("'\"").endswith("relu")
+                and ast.unparse(given.value).strip("'\"").endswith(RELU.name)
             ):
                 yield facts.finding(
                     given.lineno,

@@ -12,18 +12,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import RELU
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
 
-_LARGEST = ("maximum", "max", "relu")
+_LARGEST = ("maximum", "max", RELU.name)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
     for call in facts.nodes(ast.Call):
         if ast.unparse(call.func).rpartition(".")[2] not in _LARGEST:
             continue
-        bounded = ast.unparse(call.func).endswith("relu") or any(_is_zero(one) for one in call.args)
+        bounded = ast.unparse(call.func).endswith(RELU.name) or any(_is_zero(one) for one in call.args)
         for given in call.args:
             if not bounded or not isinstance(given, ast.BinOp) or not isinstance(given.op, ast.Sub):
                 continue

@@ -13,6 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import SIGMOID
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
@@ -74,7 +75,7 @@ def _binary(facts: Facts) -> bool:
     return any(
         layer_name(call).startswith("keras.layers.Conv2D")
         and number(call.argument("filters", 0)) == 1
-        and activation_of(call.argument("activation")) == "sigmoid"
+        and activation_of(call.argument("activation")) == SIGMOID.name
         for call in facts.calls
     )
 

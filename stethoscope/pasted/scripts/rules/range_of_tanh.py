@@ -13,6 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import TANH
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import activation_of, layer_name
@@ -52,7 +53,7 @@ def _makes(layers: Iterator[Call]) -> Call | None:
         return None
     given = last.argument("activation", 0 if layer_name(last).endswith("Activation") else -1)
     makes = any("Transpose" in one.name or "UpSampling" in one.name or "Reshape" in one.name for one in found)
-    return last if makes and activation_of(given) == "tanh" else None
+    return last if makes and activation_of(given) == TANH.name else None
 
 
 def _is_255(node: ast.expr) -> bool:
