@@ -50,7 +50,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             yield facts.finding(
                 node.lineno,
                 Fault.DATA,
-                Severity.MEDIUM,
+                Severity.LOW,
                 0.8,
                 "Nothing reads whether the episode was cut off (truncated, the fourth value): the loop goes on beyond the time limit.",
                 "End the episode where it is terminated or truncated.",
