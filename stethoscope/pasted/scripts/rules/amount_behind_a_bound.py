@@ -18,7 +18,7 @@ from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.models_built import Head
+from stethoscope.pasted.scripts.models_built import Head, Model
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Attribute, Const, Cut, Element, Items, Made, Operation, Value, text
 
@@ -33,6 +33,8 @@ _PASSES = frozenset({"to_numpy", "astype", "reshape", "ravel", "array", "asarray
 def _run(facts: Facts) -> Iterator[Finding]:
     done: set[int] = set()
     for model in facts.models:
+        yield from _several(facts, model)
+        yield from _standardised(facts, model)
         columns = {name for fit in model.calls("fit") if (name := _column(fit.argument("y", 1)))}
         if len(columns) != 1 or len(model.outputs) > 1:
             continue
@@ -64,6 +66,61 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     'Take loss="mse" or loss="mae".',
                     _of_loss(facts, call.call_node.keywords, text(loss.value)),
                 )
+
+
+def _several(facts: Facts, model: Model) -> Iterator[Finding]:
+    """An output of several whose name is that of an amount."""
+    if len(model.outputs) < 2:
+        return
+    for other, call, head, loss in facts.compiles():
+        name = "" if head is None else text(head.layer.argument("name")) or ""
+        if other is not model or head is None or loss is None or head.units != 1 or not _AMOUNT.search(name):
+            continue
+        if head.activation in _BOUNDED and loss.name in REGRESSION_LOSSES and not _scales(facts):
+            yield facts.finding(
+                head.by,
+                Fault.ACTIVATION,
+                Severity.MEDIUM,
+                0.8,
+                f"The output {name!r} is an amount, and {head.activation} bounds what the model can say.",
+                "Leave the activation of the layer out, or scale the targets to its range.",
+                _edits(facts, head),
+            )
+        elif loss.name in BINARY_LOSSES:
+            yield facts.finding(
+                call,
+                Fault.LOSS,
+                Severity.MEDIUM,
+                0.8,
+                f"The output {name!r} is an amount, and {loss.name} reads a yes or no.",
+                "Take mse or mae for it.",
+            )
+
+
+def _scales(facts: Facts) -> bool:
+    """Whether the script may scale its targets."""
+    return bool(re.search(r"Scaler|(?:age|price|income)\w*[^\n=]*/|normali[sz]e|\.max\(\)", facts.source.text))
+
+
+def _standardised(facts: Facts, model: Model) -> Iterator[Finding]:
+    """Targets of a StandardScaler, below 0 for half of the rows, behind sigmoid, softmax or ReLU."""
+    head = model.head
+    if head is None or head.activation not in (SIGMOID.name, SOFTMAX.name, RELU.name):
+        return
+    for fit in model.calls("fit"):
+        y = fit.argument("y", 1)
+        made = y.call.receiver if isinstance(y, Made) and y.call.method in ("fit_transform", "transform") else None
+        if isinstance(made, Made) and made.call.name.endswith("StandardScaler"):
+            yield facts.finding(
+                head.by,
+                Fault.ACTIVATION,
+                Severity.HIGH,
+                0.9,
+                f"The targets are standardised, below 0 for about half of the rows, and {head.activation} says nothing below 0.",
+                "Leave the activation of the last layer out.",
+                _edits(facts, head),
+            )
+            return
 
 
 def _column(value: Value | None) -> str:

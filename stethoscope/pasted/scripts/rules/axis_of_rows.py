@@ -17,7 +17,7 @@ from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Attribute, Call, Made, Value, is_const
+from stethoscope.pasted.scripts.values import Attribute, Call, Const, Element, Made, Value, is_const
 
 _ZERO_BY_DEFAULT = frozenset({"tensorflow.argmax", "tensorflow.math.argmax"})
 _COMPARES = frozenset(
@@ -78,6 +78,9 @@ def _output(facts: Facts, value: Value | None) -> Model | bool | None:
     for _ in range(6):
         if isinstance(value, Attribute) and value.name == "logits":
             value = value.of
+        if isinstance(value, Element) and isinstance(value.key, Const) and isinstance(value.of, Made):
+            model = facts.model_of(value.of.call.function) if isinstance(value.of.call.function, Made) else None
+            return True if model is not None and len(model.outputs) > 1 else None
         if not isinstance(value, Made):
             return None
         call = value.call

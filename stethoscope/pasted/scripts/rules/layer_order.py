@@ -54,18 +54,18 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if model.kind != "sequential":
             continue
         layers = [layer.call for layer in model.layers if isinstance(layer, Made)]
-        if (
-            len(layers) != len(model.layers)
-            or not model.whole
-            or any(not layer_name(one).startswith("keras.layers.") for one in layers)
-        ):
+        if len(layers) != len(model.layers) or not model.whole:
             continue
-        for finding, node in [
-            *_recurrent(facts, layers),
-            *_flat(facts, model, layers),
-            *_linear(facts, layers),
-            *_starts(facts, layers),
-        ]:
+        if any(not layer_name(one).startswith("keras.layers.") for one in layers):
+            found = list(_linear(facts, layers))
+        else:
+            found = [
+                *_recurrent(facts, layers),
+                *_flat(facts, model, layers),
+                *_linear(facts, layers),
+                *_starts(facts, layers),
+            ]
+        for finding, node in found:
             if id(node) not in seen:
                 seen.add(id(node))
                 yield finding

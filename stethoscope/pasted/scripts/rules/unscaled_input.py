@@ -46,7 +46,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if model.kind not in ("sequential", "functional", "subclass"):
             continue
         layers = list(model.layer_calls())
-        if (model.kind == "sequential" and not model.whole) or not layers or any(_may_scale(layer) for layer in layers):
+        if (
+            (model.kind == "sequential" and not model.whole)
+            or not layers
+            or any(_may_scale(facts, layer) for layer in layers)
+        ):
             continue
         for call in model.calls("fit"):
             x = fed(call).x
@@ -63,8 +67,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _may_scale(layer: Call) -> bool:
+def _may_scale(facts: Facts, layer: Call, depth: int = 0) -> bool:
     name = layer_name(layer)
+    inner = facts.model_of(layer.result) if name in ("keras.Model", "keras.Sequential") and depth < 3 else None
+    if inner is not None:
+        return any(_may_scale(facts, one, depth + 1) for one in inner.layer_calls())
     return not name.startswith("keras.layers.") or name.rpartition(".")[2] in _SCALING
 
 
