@@ -110,20 +110,6 @@ def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
             _batched(facts, call),
         )
     count = call.argument("steps_per_epoch")
-    if isinstance(count, Attribute) and count.name in ("samples", "n") and generator:
-        count_node = next((one.value for one in node.keywords if one.arg == "steps_per_epoch"), None)
-        owner = count_node.value if isinstance(count_node, ast.Attribute) else None
-        yield facts.finding(
-            call if count_node is None else count_node.lineno,
-            Fault.EPOCHS,
-            Severity.HIGH,
-            0.92,
-            f"steps_per_epoch counts batches, and gets {count.name}, the number of files: the data runs out, or an epoch goes through it many times.",
-            "Count its batches, or leave it out.",
-            [facts.spans.replace(count_node, f"len({facts.spans.text(owner)})")]
-            if count_node is not None and owner is not None
-            else [],
-        )
     if isinstance(count, Made) and count.call.name == "len" and not given.pipeline and count.call.args[:1] == (x,):
         yield facts.finding(
             next((one.value.lineno for one in node.keywords if one.arg == "steps_per_epoch"), call.line),
@@ -186,6 +172,8 @@ def _counts_rows(value: Value | None, given: Fed, in_batches: bool) -> bool:
         return isinstance(value.of, Made) and any(value.of.call is step for step in given.pipeline)
     if isinstance(value, Made) and value.call.name == "len" and value.call.args:
         counted = value.call.args[0]
+        if isinstance(counted, Made) and any(counted.call is step for step in given.pipeline):
+            return False  # a generator or dataset says its batches
         return counted is given.x or counted is given.y or _same_rows(counted, given)
     if isinstance(value, Element) and isinstance(value.of, Attribute) and value.of.name == "shape":
         return is_const(value.key, 0) and (value.of.of is given.x or value.of.of is given.y)
