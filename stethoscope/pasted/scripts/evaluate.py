@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
+from stethoscope.pasted.scripts.arithmetic import folded
 from stethoscope.pasted.scripts.names import exists
 from stethoscope.pasted.scripts.scopes import Scope
 from stethoscope.pasted.scripts.values import (
@@ -30,15 +30,6 @@ from stethoscope.pasted.scripts.values import (
     ancestors,
 )
 
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b,
-    "Mult": lambda a, b: a * b,
-    "Div": lambda a, b: a / b,
-    "FloorDiv": lambda a, b: a // b,
-    "Mod": lambda a, b: a % b,
-}
-_LARGEST = 1e18
 _MOST_CALLS = 40_000
 
 
@@ -55,6 +46,8 @@ class Evaluator:
         """Statements that are one expression."""
         self.stars: list[str] = []
         """Modules of which everything is imported."""
+        self.functions: list[Function] = []
+        self.dicts: list[tuple[ast.Dict, Pairs]] = []
         self._free: dict[str, Ref] = {}
         """Names that the script does not say what they are."""
         self._order = 0
@@ -79,6 +72,11 @@ class Evaluator:
             maybe=self._maybe,
             reached=self._reached,
         )
+
+    def noted(self, function: Function) -> Function:
+        """A function that the script makes; gone through last where nobody calls it."""
+        self.functions.append(function)
+        return function
 
     def call_own(self, call: Call) -> Value | None:
         """What a function of the script returns, gone through here."""
@@ -110,7 +108,7 @@ class Evaluator:
                 return self._dict(node, scope)
             case ast.BinOp():
                 left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
-                return self.folded(Operation(type(node.op).__name__, left, right, node.lineno))
+                return folded(Operation(type(node.op).__name__, left, right, node.lineno))
             case ast.UnaryOp():
                 value = self.evaluate(node.operand, scope)
                 if isinstance(value, Const) and isinstance(value.value, int | float):
@@ -120,7 +118,10 @@ class Evaluator:
                         return Const(not value.value)
                 return Unknown((value,))
             case ast.Subscript():
-                return self.part_of(self.evaluate(node.value, scope), self.evaluate(node.slice, scope))
+                part = self.part_of(self.evaluate(node.value, scope), self.evaluate(node.slice, scope))
+                if isinstance(part, Element) and part.node is None:
+                    part.node = node
+                return part
             case ast.IfExp():
                 self.evaluate(node.test, scope)
                 return Either((self.evaluate(node.body, scope), self.evaluate(node.orelse, scope)))
@@ -128,7 +129,7 @@ class Evaluator:
                 ends = [self.evaluate(one, scope) for one in (node.lower, node.upper, node.step) if one is not None]
                 return Cut(tuple(ends))
             case ast.Lambda():
-                return Function(node, scope)
+                return self.noted(Function(node, scope))
             case ast.NamedExpr():
                 value = self.evaluate(node.value, scope)
                 scope.put(node.target.id, value)
@@ -195,7 +196,7 @@ class Evaluator:
         if kind is not None and node.attr in kind.methods:
             method = kind.methods[node.attr]
             return Function(method.node, method.scope, kind, owner, origin=method, decorators=method.decorators)
-        return Attribute(owner, node.attr)
+        return Attribute(owner, node.attr, node)
 
     def _default_of(self, value: Value, name: str) -> Value | None:
         """The default of an argument of the command line: what runs where nothing else is said."""
@@ -235,24 +236,10 @@ class Evaluator:
             else:
                 whole = False
                 pairs[f"\0{len(pairs)}"] = value
-        return Pairs(pairs) if whole else Unknown(tuple(pairs.values()))
-
-    def folded(self, operation: Operation) -> Value:
-        """The number or text that an operation of constants gives; else the operation."""
-        left, right = operation.left, operation.right
-        work = _ARITHMETIC.get(operation.operator)
-        if work is None or not isinstance(left, Const) or not isinstance(right, Const):
-            return operation
-        plain = (int, float)
-        numbers = isinstance(left.value, plain) and isinstance(right.value, plain)
-        texts = operation.operator == "Add" and isinstance(left.value, str) and isinstance(right.value, str)
-        if not numbers and not (texts and len(left.value) + len(right.value) < 10_000):
-            return operation
-        try:
-            found = work(left.value, right.value)
-        except (ArithmeticError, ValueError):
-            return operation
-        return operation if numbers and not abs(found) < _LARGEST else Const(found)
+        found = Pairs(pairs) if whole else Unknown(tuple(pairs.values()))
+        if isinstance(found, Pairs):
+            self.dicts.append((node, found))
+        return found
 
     def part_of(self, value: Value, key: Value) -> Value:
         """`value[key]`."""

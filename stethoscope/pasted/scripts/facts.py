@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar, cast
 
 from stethoscope.checks.findings import Excerpt, Fault, Finding, Severity
 from stethoscope.checks.fixes.fix import Advice, Fix
@@ -43,6 +45,7 @@ _LEGACY_PIN = re.compile(
     r"(?:tensorflow(?:-gpu|-cpu)?\s*(?:==|<=?|~=)\s*['\"]?(?:1\.|2\.(?:\d|1[0-5])(?!\d))|(?<![\w-])keras\s*(?:==|<=?|~=)\s*['\"]?[012]\.)"
 )
 _AROUND = 2
+Node = TypeVar("Node", bound=ast.AST)
 
 
 class Facts:
@@ -51,6 +54,9 @@ class Facts:
     def __init__(self, parsed: Parsed) -> None:
         self.parsed = parsed
         self.source = parsed.source
+        self._nodes: dict[type[ast.AST], list[ast.AST]] = {}
+        for node in ast.walk(parsed.tree):
+            self._nodes.setdefault(type(node), []).append(node)
         self.spans = Spans(parsed.source)
         walker = Walker()
         try:
@@ -62,11 +68,17 @@ class Facts:
         self.assignments = walker.assignments
         self.stored = walker.stored
         self.dropped = walker.dropped
+        self.dicts = walker.dicts
+        """Dicts as they are written, with what is known of each."""
         self.stars = tuple(walker.stars)
         self._classes = tuple(walker.classes)
         self.models = self._models()
         self.legacy = self._legacy()
         """Why it is for Keras 2 and says so; "" otherwise."""
+
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """All nodes of one kind in the syntax tree, outer ones first."""
+        return cast("list[Node]", self._nodes.get(kind, []))
 
     def named(self, *names: str) -> Iterator[Call]:
         """Calls of these, by their one name."""

@@ -285,35 +285,3 @@ def _leaves_labels(function: Value | None) -> bool:
         and end.elts[1].id == names[1]
         for end in ends
     )
-
-
-def one_for_each_row(fit: Call) -> bool:
-    """Whether there is one label for each row for certain: a column of a table, or class numbers of a data set."""
-    known = fed(fit).labels
-    if known is not None:
-        return (
-            known.kind == "integer" and known.call is not None and known.call.method in ("load_data", "fit_transform")
-        )
-    value = fit.argument("y", 1)
-    for _ in range(10):
-        if isinstance(value, Attribute) and value.name == "values":
-            value = value.of
-        elif isinstance(value, Made) and value.call.method in ("astype", "to_numpy", "array", "asarray"):
-            value = value.call.receiver or (value.call.args[0] if value.call.args else None)
-        elif (
-            isinstance(value, Element)
-            and isinstance(value.of, Made)
-            and value.of.call.name.endswith("train_test_split")
-        ):
-            place = value.key.value if isinstance(value.key, Const) else None
-            split = value.of.call
-            value = split.args[place // 2] if isinstance(place, int) and place // 2 < len(split.args) else None
-        else:
-            break
-    return (
-        isinstance(value, Element)
-        and isinstance(value.key, Const)
-        and isinstance(value.key.value, str)
-        and isinstance(value.of, Made)
-        and value.of.call.name.startswith("pandas.read_")
-    )

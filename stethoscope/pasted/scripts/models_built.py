@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +18,6 @@ from stethoscope.pasted.scripts.values import (
     Element,
     Items,
     Made,
-    Operation,
     Pairs,
     Ref,
     Value,
@@ -55,9 +55,11 @@ METHODS = frozenset(
 )
 _SOFTMAX = f"keras.layers.{SOFTMAX.layer}"
 _DENSE = frozenset({"keras.layers.Dense"})
-_CONVOLUTIONS = frozenset({"keras.layers.Conv1D", "keras.layers.Conv2D", "keras.layers.Conv3D"})
-_KEEPS_SYMBOLS = ("keras.ops.", "keras.activations.", "keras.backend.", "keras.losses.", "keras.applications.")
-_DEEPEST = 40
+_CONVOLUTIONS = frozenset(
+    f"keras.layers.{name}" for name in ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose")
+)
+_PLACES = {"keras.layers.Dense": 1, "keras.layers.Conv2DTranspose": -1, "keras.layers.Conv3DTranspose": -1}
+"""Where the activation stands among the arguments, if not sixth."""
 _MOST_LAYERS = 2_000
 
 
@@ -116,6 +118,8 @@ class Model:
         """How it ends, if it has one output and the script says it."""
         if self.kind == "sequential":
             return head_of_layers(self.layers) if self.whole else None
+        if self.kind == "subclass" and isinstance(self.call.function, Class):
+            return _head_of_class(self.call.function)
         return head_of_tensor(self.outputs[0]) if len(self.outputs) == 1 else None
 
     def loss(self, compiled: Call) -> Loss | None:
@@ -127,8 +131,21 @@ class Model:
         own = self.call.function
         held = own.attributes.values() if self.kind == "subclass" and isinstance(own, Class) else ()
         for layer in (*(self.layers if self.kind == "sequential" else tensor_layers(self.outputs)), *held):
-            if isinstance(layer, Made):
-                yield layer.call
+            yield from _layers_within(layer, 0)
+
+
+def _layers_within(layer: Value, depth: int) -> Iterator[Call]:
+    """What makes a layer, the layers of a list, and those that a layer of the script's own holds."""
+    if depth > 3:
+        return
+    if isinstance(layer, Items):
+        for one in layer.items:
+            yield from _layers_within(one, depth + 1)
+    elif isinstance(layer, Made):
+        yield layer.call
+        kind = layer.call.function
+        for one in kind.attributes.values() if isinstance(kind, Class) and not is_model_class(kind) else ():
+            yield from _layers_within(one, depth + 1)
 
 
 def layer_name(call: Call) -> str:
@@ -177,7 +194,7 @@ def head_of_layers(layers: Sequence[Value]) -> Head | None:
             units = number(call.argument("units" if name in _DENSE else "filters", 0))
             if units is None:
                 units = number(call.argument("output_dim"))
-            own = activation_of(call.argument("activation", 1 if name in _DENSE else 5))
+            own = activation_of(call.argument("activation", _PLACES.get(name, 5)))
             if by is not None:
                 own = activation if own == LINEAR.name else None
             whole = int(units) if units is not None and units == int(units) else None
@@ -185,6 +202,27 @@ def head_of_layers(layers: Sequence[Value]) -> Head | None:
         else:
             return None
     return None
+
+
+def _head_of_class(kind: Class) -> Head | None:
+    """How a model of the script's own ends: the layer of its that `call` applies last."""
+    called = kind.methods.get("call")
+    if called is None:
+        return None
+    ends = [node.value for node in ast.walk(called.node) if isinstance(node, ast.Return)]
+    last = ends[0] if len(ends) == 1 else None
+    if isinstance(last, ast.Name):
+        given = [
+            node.value
+            for node in ast.walk(called.node)
+            if isinstance(node, ast.Assign) and any(ast.unparse(one) == last.id for one in node.targets)
+        ]
+        last = given[-1] if given else None
+    function = last.func if isinstance(last, ast.Call) else None
+    if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != "self":
+        return None
+    layer = kind.attributes.get(function.attr)
+    return head_of_layers([layer]) if isinstance(layer, Made) else None
 
 
 def layer_of_tensor(value: Value) -> tuple[Value, Sequence[Value]] | None:
@@ -286,23 +324,3 @@ def is_model_class(value: Value, depth: int = 0) -> bool:
         or is_model_class(base, depth + 1)
         for base in value.bases
     )
-
-
-def is_symbolic(value: Value, depth: int = 0) -> bool:
-    """Whether a value is a symbolic tensor for certain: it comes from `keras.Input` through layers."""
-    if depth > _DEEPEST:
-        return False
-    if isinstance(value, Items):
-        return bool(value.items) and all(is_symbolic(one, depth + 1) for one in value.items)
-    if isinstance(value, Either):
-        return all(is_symbolic(one, depth + 1) for one in value.made_of)
-    if isinstance(value, Operation):
-        return is_symbolic(value.left, depth + 1) or is_symbolic(value.right, depth + 1)
-    if not isinstance(value, Made):
-        return False
-    call = value.call
-    if meaning(call.name) == "keras.layers.Input":
-        return True
-    if isinstance(call.function, Made) and call.args:
-        return is_symbolic(call.args[0], depth + 1)
-    return meaning(call.name).startswith(_KEEPS_SYMBOLS) and any(is_symbolic(one, depth + 1) for one in call.args)

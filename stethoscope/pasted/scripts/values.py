@@ -96,6 +96,8 @@ class Element(Value):
 
     of: Value
     key: Value | None
+    node: ast.expr | None = None
+    """Where it is written `of[key]`."""
 
     def parents(self) -> Sequence[Value]:
         """What it is a part of."""
@@ -108,6 +110,8 @@ class Attribute(Value):
 
     of: Value
     name: str
+    node: ast.expr | None = None
+    """Where it is written."""
 
     def parents(self) -> Sequence[Value]:
         """Whose it is."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from stethoscope.errors import TooLarge
+from stethoscope.pasted.scripts.arithmetic import folded
 from stethoscope.pasted.scripts.evaluate import Evaluator
 from stethoscope.pasted.scripts.scopes import Scope, is_static, merged, yields
 from stethoscope.pasted.scripts.values import (
@@ -50,7 +51,6 @@ class Walker(Evaluator):
         self._returns: list[Value] = []
         self._depth = 0
         self._statements = 0
-        self._functions: list[Function] = []
         self.classes: list[Class] = []
         self._in_class: Class | None = None
 
@@ -60,7 +60,7 @@ class Walker(Evaluator):
         with suppress(_Return):
             self._block(tree.body, top)
         self._reached = False
-        for function in list(self._functions):
+        for function in list(self.functions):
             if not function.evaluated:
                 self._enter(function, None)
 
@@ -97,7 +97,7 @@ class Walker(Evaluator):
                 value = self.evaluate(node.value, scope)
                 before = self.evaluate(node.target, scope)
                 changed = Operation(type(node.op).__name__, before, value, node.lineno)
-                self._assign(node.target, Unknown((changed,)) if self._loops else self.folded(changed), scope, node)
+                self._assign(node.target, Unknown((changed,)) if self._loops else folded(changed), scope, node)
             case ast.Expr():
                 value = self.evaluate(node.value, scope)
                 self.dropped.append((node, value, self.step(node)))
@@ -256,9 +256,7 @@ class Walker(Evaluator):
         decorators = tuple(self.evaluate(one, scope) for one in node.decorator_list)
         for default in (*node.args.defaults, *(one for one in node.args.kw_defaults if one is not None)):
             self.evaluate(default, scope)
-        function = Function(node, scope, self._in_class, decorators=decorators)
-        self._functions.append(function)
-        return function
+        return self.noted(Function(node, scope, self._in_class, decorators=decorators))
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         found = Class(node, tuple(self.evaluate(base, scope) for base in node.bases))

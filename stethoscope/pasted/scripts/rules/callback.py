@@ -13,6 +13,7 @@ import ast
 from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
@@ -62,6 +63,16 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     "Give fit validation_data or validation_split, or watch loss.",
                 )
                 break
+        if name.endswith("EarlyStopping") and not monitor.startswith("val_") and any(_validated(fit) for fit in fits):
+            yield facts.finding(
+                call,
+                Fault.EPOCHS,
+                Severity.LOW,
+                0.8,
+                f"EarlyStopping watches {monitor}, which is of the training rows: it says nothing of overfitting.",
+                f"Watch val_{monitor}.",
+                _watching(facts, call),
+            )
         epochs = [value for fit in fits if (value := number(fit.argument("epochs"))) is not None]
         patience = number(call.argument("patience"))
         if name.endswith("EarlyStopping") and fits:
@@ -86,6 +97,12 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     "Say restore_best_weights=True.",
                     [facts.spans.add_argument(call.call_node, "restore_best_weights=True")],
                 )
+
+
+def _watching(facts: Facts, call: Call) -> list[Edit]:
+    node = next((one.value for one in call.call_node.keywords if one.arg == "monitor"), None)
+    said = node.value if isinstance(node, ast.Constant) else None
+    return [facts.spans.replace(node, f'"val_{said}"')] if node is not None and isinstance(said, str) else []
 
 
 def _unused(facts: Facts, call: Call) -> bool:

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.models_built import is_symbolic
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.symbolic import is_symbolic
 from stethoscope.pasted.scripts.values import Call, Made, Ref, Step, text
 
 _LATE = frozenset(

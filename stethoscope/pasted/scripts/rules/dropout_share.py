@@ -33,9 +33,20 @@ def _run(facts: Facts) -> Iterator[Finding]:
         )
         written = "" if node is None else facts.spans.text(node).lower()
         kept = "keep" in written and "-" not in written
-        if node is None or not (kept or (rate is not None and _MUCH <= rate < 1)):
+        if node is None or not (kept or (rate is not None and rate >= _MUCH and rate != 1)):
             continue
         done.add(id(call.node))
+        if rate is not None and rate > 1 and not kept:
+            yield facts.finding(
+                call,
+                Fault.REGULARISATION,
+                Severity.CRITICAL,
+                0.97,
+                f"Dropout takes a share from 0 to 1, and gets {rate:g}: ValueError.",
+                "Give it a share." if rate > 100 else f"Give it the share: {rate / 100:g}.",
+                [facts.spans.replace(node, f"{rate / 100:g}")] if rate < 100 else [],
+            )
+            continue
         yield facts.finding(
             call,
             Fault.REGULARISATION,

@@ -109,6 +109,17 @@ def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
             "Batch the dataset.",
             _batched(facts, call),
         )
+    count = call.argument("steps_per_epoch")
+    if isinstance(count, Made) and count.call.name == "len" and not given.pipeline and count.call.args[:1] == (x,):
+        yield facts.finding(
+            next((one.value.lineno for one in node.keywords if one.arg == "steps_per_epoch"), call.line),
+            Fault.EPOCHS,
+            Severity.HIGH,
+            0.9,
+            "steps_per_epoch counts batches, and gets the number of rows: the data runs out after the first part of an epoch.",
+            "Leave it out.",
+            [facts.spans.remove_argument(node, one) for one in node.keywords if one.arg == "steps_per_epoch"],
+        )
     for name, steps in (("x", "steps_per_epoch"), ("validation_data", "validation_steps")):
         value = x if name == "x" else call.argument(name)
         stop = call.argument(steps)
@@ -161,6 +172,8 @@ def _counts_rows(value: Value | None, given: Fed, in_batches: bool) -> bool:
         return isinstance(value.of, Made) and any(value.of.call is step for step in given.pipeline)
     if isinstance(value, Made) and value.call.name == "len" and value.call.args:
         counted = value.call.args[0]
+        if isinstance(counted, Made) and any(counted.call is step for step in given.pipeline):
+            return False  # a generator or dataset says its batches
         return counted is given.x or counted is given.y or _same_rows(counted, given)
     if isinstance(value, Element) and isinstance(value.of, Attribute) and value.of.name == "shape":
         return is_const(value.key, 0) and (value.of.of is given.x or value.of.of is given.y)

@@ -19,9 +19,10 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Head, Loss, loss_of
+from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.spelling import spelled
-from stethoscope.pasted.scripts.values import Call, Made, text
+from stethoscope.pasted.scripts.values import Call, Made, Ref, text
 
 _RAW = UNBOUNDED | {TANH.name}
 
@@ -45,9 +46,11 @@ def _of_loops(facts: Facts) -> Iterator[Finding]:
         output = call.argument("y_pred", 1)
         made = output.call.function if isinstance(output, Made) else None
         model = facts.model_of(made) if isinstance(made, Made) else None
-        loss = loss_of(call.function) if isinstance(call.function, Made) else None
+        loss = loss_of(call.function) if isinstance(call.function, Made) else _of_function(call)
         head = None if model is None else model.head
         if head is None or head.activation is None or loss is None or loss.call is None or id(loss.call.node) in done:
+            continue
+        if loss.call is call and head.activation in PROBABILITIES:
             continue
         if loss.name not in PROBABILITY_LOSSES or loss.from_logits is None:
             continue
@@ -57,6 +60,19 @@ def _of_loops(facts: Facts) -> Iterator[Finding]:
         elif not loss.from_logits and head.activation in _RAW:
             done.add(id(loss.call.node))
             yield _raw(facts, loss.call, head, loss, Severity.HIGH)
+
+
+def _of_function(call: Call) -> Loss | None:
+    """A loss of Keras that is called as a function: `keras.losses.binary_crossentropy(y, p)`."""
+    name = meaning(call.name)
+    if (
+        not name.startswith("keras.losses.")
+        or not name.rpartition(".")[2][:1].islower()
+        or "from_logits" in call.keywords
+    ):
+        return None
+    found = loss_of(Ref(name))
+    return None if found is None or len(call.args) > 2 else Loss(found.name, False, found.value, call)
 
 
 def _twice(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:

@@ -40,6 +40,17 @@ def _run(facts: Facts) -> Iterator[Finding]:
     for line, node, key in [*_keys(facts), *_monitored(facts)]:
         plain = key.removeprefix("val_")
         other = _TWINS.get(plain)
+        if plain in _TWINS and not any("acc" in name for name in names) and (line, key) not in seen:
+            seen.add((line, key))
+            yield facts.finding(
+                line,
+                Fault.METRIC,
+                Severity.HIGH,
+                0.9,
+                f"The model is compiled with {', '.join(sorted(names))} as metrics: there is no {key!r} in the history or the logs.",
+                "Name what is measured.",
+            )
+            continue
         if other is None or plain in names or other not in names or (line, key) in seen:
             continue
         seen.add((line, key))

@@ -20,6 +20,7 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.labels import fed
 from stethoscope.pasted.scripts.models_built import Head, Loss, Model
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.targets import one_for_each_row
 from stethoscope.pasted.scripts.values import Call, Made, calls_behind, text
 
 _BOUNDS = {RELU.name: "below 0", SIGMOID.name: "outside 0 … 1", TANH.name: "outside −1 … 1"}
@@ -35,7 +36,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
             seen.add(id(head.by.node))
             yield _exclusive(facts, head)
             continue
-        if head is None or loss is None or head.units is None or head.activation is None:
+        if head is None or loss is None or head.activation is None:
+            continue
+        if head.units is None:
+            if head.dense and head.activation == SIGMOID.name and loss.name == "categorical_crossentropy":
+                yield _of_each(facts, head, loss)
             continue
         seen.add(id(head.by.node))
         yield from _held(facts, model, call, head, loss)
@@ -54,9 +59,10 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Iterator[Finding]:
     one = head.units == 1 and head.dense
+    single = head.units == 1 and "data_format" not in head.layer.keywords
     if head.units == 1 and "data_format" not in head.layer.keywords and head.activation == SOFTMAX.name:
         yield _softmax_of_one(facts, head)
-    elif one and loss.name in ROW_LOSSES | SPARSE_LOSSES:
+    elif (one or single) and loss.name in ROW_LOSSES | SPARSE_LOSSES:
         severity = Severity.CRITICAL
         yield facts.finding(
             call,
@@ -94,17 +100,26 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
         head.activation == SIGMOID.name
         and (head.units or 0) > 1
         and head.dense
-        and loss.name in ROW_LOSSES | SPARSE_LOSSES
-        and loss.name != "kl_divergence"
+        and loss.name in BINARY_LOSSES
+        and any(one_for_each_row(fit) for fit in model.calls("fit"))
     ):
         yield facts.finding(
             head.by,
-            Fault.ACTIVATION,
-            Severity.MEDIUM,
-            0.8,
-            f"{loss.name} expects rows that sum to 1, but the last layer applies sigmoid to each of {head.units} units.",
-            "Use softmax for classes that exclude each other, or binary_crossentropy for several labels in a row.",
+            Fault.ARCHITECTURE,
+            Severity.HIGH,
+            0.88,
+            f"There is one label for each row, and {head.units} sigmoid units: {loss.name} wants a label for each unit.",
+            "Use one unit.",
+            _units_edit(facts, head),
         )
+    elif (
+        head.activation == SIGMOID.name
+        and (head.units or 0) > 1
+        and head.dense
+        and loss.name in ROW_LOSSES | SPARSE_LOSSES
+        and loss.name != "kl_divergence"
+    ):
+        yield _of_each(facts, head, loss)
     elif head.activation == SOFTMAX.name and loss.name in _DISTANCES and head.dense and _labels(model) == "number":
         yield facts.finding(
             call,
@@ -130,6 +145,23 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
             "Leave the activation of the last layer out.",
             _activation_edit(facts, head),
         )
+
+
+def _of_each(facts: Facts, head: Head, loss: Loss) -> Finding:
+    return facts.finding(
+        head.by,
+        Fault.ACTIVATION,
+        Severity.MEDIUM,
+        0.8,
+        f"{loss.name} expects rows that sum to 1, but the last layer applies sigmoid to each of {head.units or 'its'} units.",
+        "Use softmax for classes that exclude each other, or binary_crossentropy for several labels in a row.",
+    )
+
+
+def _units_edit(facts: Facts, head: Head) -> list[Edit]:
+    node = head.layer.call_node
+    given = next((one.value for one in node.keywords if one.arg == "units"), node.args[0] if node.args else None)
+    return [] if given is None else [facts.spans.replace(given, "1")]
 
 
 def _exclusive(facts: Facts, head: Head) -> Finding:

@@ -16,9 +16,10 @@ from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR, SOFT
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.labels import fed, one_for_each_row
+from stethoscope.pasted.scripts.labels import fed
 from stethoscope.pasted.scripts.models_built import Model, activation_of, layer_name
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.targets import one_for_each_row, one_number_for_each_row
 from stethoscope.pasted.scripts.values import Call, Items, Made, is_const, number, plain, text
 
 _RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN"})
@@ -42,6 +43,7 @@ _PASSES = frozenset(
 )
 _ACTIVATIONS = frozenset(f"keras.layers.{name}" for name in ACTIVATION_LAYERS)
 _OF_CLASSES = frozenset({"sparse_categorical_crossentropy", "categorical_crossentropy"})
+_OF_NUMBERS = frozenset({"mean_squared_error", "mean_absolute_error", "huber"})
 _OF_ROWS = _OF_CLASSES | {"binary_crossentropy"}
 _ZEROS = frozenset({"zeros", "zero", "ones", "one"})
 
@@ -52,18 +54,18 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if model.kind != "sequential":
             continue
         layers = [layer.call for layer in model.layers if isinstance(layer, Made)]
-        if (
-            len(layers) != len(model.layers)
-            or not model.whole
-            or any(not layer_name(one).startswith("keras.layers.") for one in layers)
-        ):
+        if len(layers) != len(model.layers) or not model.whole:
             continue
-        for finding, node in [
-            *_recurrent(facts, layers),
-            *_flat(facts, model, layers),
-            *_linear(facts, layers),
-            *_starts(facts, layers),
-        ]:
+        if any(not layer_name(one).startswith("keras.layers.") for one in layers):
+            found = list(_linear(facts, layers))
+        else:
+            found = [
+                *_recurrent(facts, layers),
+                *_flat(facts, model, layers),
+                *_linear(facts, layers),
+                *_starts(facts, layers),
+            ]
+        for finding, node in found:
             if id(node) not in seen:
                 seen.add(id(node))
                 yield finding
@@ -122,6 +124,9 @@ def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[
         labels & {"integer", "one_hot"}
     )
     by_row = bool(losses & _OF_ROWS) and any(one_for_each_row(call) for call in model.calls("fit"))
+    by_row = by_row or (
+        bool(losses & _OF_NUMBERS) and any(one_number_for_each_row(call) for call in model.calls("fit"))
+    )
     own = _inner(before)
     if layer_name(own) in _RECURRENT and is_const(own.argument("return_sequences"), True) and by_row:
         node = next(one for one in own.call_node.keywords if one.arg == "return_sequences")
@@ -254,14 +259,14 @@ def _starts(facts: Facts, layers: Sequence[Call]) -> Iterator[tuple[Finding, obj
                 layer.node,
             )
         rate = number(layer.argument("rate", 0)) if name == "keras.layers.Dropout" else None
-        if rate is not None and rate >= 1:
+        if rate == 1:
             yield (
                 facts.finding(
                     layer,
                     Fault.REGULARISATION,
                     Severity.HIGH,
                     0.95,
-                    f"Dropout takes the share that is dropped, from 0 to below 1: {rate:g} {'drops everything' if rate == 1 else 'raises ValueError'}.",
+                    "Dropout takes the share that is dropped, from 0 to below 1: 1 drops everything.",
                     "Give it a share like 0.5.",
                 ),
                 layer.node,

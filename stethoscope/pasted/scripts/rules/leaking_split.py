@@ -43,6 +43,11 @@ _SCALERS = frozenset(
         "PowerTransformer",
         "PCA",
         "SimpleImputer",
+        "KNNImputer",
+        "SelectKBest",
+        "SelectPercentile",
+        "RFE",
+        "LinearDiscriminantAnalysis",
         "TfidfVectorizer",
         "CountVectorizer",
         "LabelEncoder",
@@ -193,7 +198,7 @@ def _adapted(facts: Facts) -> Iterator[Finding]:
             before
             and not again
             and call.method == "fit_on_texts"
-            and _TEST.search(_last(written))
+            and any(_TEST.search(part) for part in re.split(r"\W+", written))
             and id(call.node) not in done
         ):
             done.add(id(call.node))

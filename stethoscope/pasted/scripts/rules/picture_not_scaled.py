@@ -8,13 +8,16 @@ Source: Humbatova et al. (ICSE 2020): missing preprocessing; stackoverflow.com/q
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.labels import of_pipeline
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Operation, Value, ancestors, calls_behind, number
+from stethoscope.pasted.scripts.values import Call, Function, Operation, Value, ancestors, calls_behind, number
 
 _OPENS = ("PIL.Image.open", "cv2.imread", "keras.utils.load_img", "keras.preprocessing.image.load_img")
 _KEEPS = frozenset(
@@ -68,6 +71,16 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 
 def _by_255(value: Value | None) -> bool:
+    if value is not None and any(
+        one.name.endswith("ImageDataGenerator") and 0 < (number(one.argument("rescale")) or 1) < 0.01
+        for one in calls_behind(value)
+    ):
+        return True
+    for step in of_pipeline(value).pipeline:
+        function = step.args[0] if step.method == "map" and step.args else None
+        written = ast.unparse(function.node) if isinstance(function, Function) else ""
+        if re.search(r"/ ?255|\b(?:rescal\w*|scale)\(", written):
+            return True
     return value is not None and any(
         isinstance(one, Operation) and one.operator == "Div" and number(one.right) in (255.0, 256.0)
         for one in ancestors(value)

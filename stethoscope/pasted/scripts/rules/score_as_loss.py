@@ -19,6 +19,7 @@ from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Function
 
 _SCORE = re.compile(r"(?:coef|iou|jaccard|f1|accuracy|psnr|ssim|r2|score)", re.IGNORECASE)
+_OVERLAP = re.compile(r"dice|iou|jaccard|tversky|overlap", re.IGNORECASE)
 _LOSS = re.compile(r"(?:loss|error|distance|neg|minus|cost|inv)", re.IGNORECASE)
 
 
@@ -34,12 +35,35 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 if not _turned(loss.node):
                     yield _finding(facts, call.line, loss.name)
                 continue
+            if _OVERLAP.search(loss.name) and not _turned(loss.node) and _is_share(loss.node):
+                yield _finding(facts, _end(loss.node), loss.name)
+                continue
             ends = [one for one in ast.walk(loss.node) if isinstance(one, ast.Return)]
             value = ends[0].value if len(ends) == 1 else None
             if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and _is_score(value.func.id):
                 inner = loss.scope.find(value.func.id)
                 if isinstance(inner, Function) and not _turned(inner.node):
                     yield _finding(facts, ends[0].lineno, value.func.id)
+
+
+def _is_share(node: ast.AST) -> bool:
+    """Whether it returns one thing divided by another."""
+    ends = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
+    last = ends[0] if len(ends) == 1 else None
+    if isinstance(last, ast.Call) and last.args and ast.unparse(last.func).endswith("mean"):
+        last = last.args[0]
+    if isinstance(last, ast.Name):
+        made = [
+            one.value
+            for one in ast.walk(node)
+            if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == last.id
+        ]
+        last = made[-1] if made else None
+    return isinstance(last, ast.BinOp) and isinstance(last.op, ast.Div)
+
+
+def _end(node: ast.AST) -> int:
+    return next(one.lineno for one in ast.walk(node) if isinstance(one, ast.Return))
 
 
 def _is_score(name: str) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
@@ -21,6 +22,7 @@ from stethoscope.pasted.scripts.values import Made, is_const
 
 def _run(facts: Facts) -> Iterator[Finding]:
     windows = _window_functions(facts)
+    cuts = _Cuts(facts)
     done: set[int] = set()
     for call in facts.calls:
         if not call.name.endswith("train_test_split") or id(call.node) in done:
@@ -47,7 +49,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             and id(call.node) not in done
         ):
             own = call.call_node.args[0]
-            if isinstance(own, ast.Name) and own.id in windows and _cut_later(facts, own.id, call.line):
+            if isinstance(own, ast.Name) and own.id in windows and cuts.below(own.id, call.line):
                 done.add(id(call.node))
                 yield facts.finding(
                     call,
@@ -58,7 +60,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     "nearly every one has its neighbours in the training.",
                     "Take them first, in time, and shuffle the training windows only.",
                 )
-    yield from _permuted(facts, windows)
+    yield from _permuted(facts, windows, cuts)
     for call in facts.calls:
         if (
             meaning(call.name)
@@ -82,17 +84,20 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 )
 
 
-def _permuted(facts: Facts, windows: set[str]) -> Iterator[Finding]:
+def _permuted(facts: Facts, windows: set[str], cuts: _Cuts) -> Iterator[Finding]:
     """`order = np.random.permutation(len(x))`, `x = x[order]`, and rows for validation taken after that."""
+    if not windows:
+        return
     orders: set[str] = set()
-    for node in ast.walk(facts.parsed.tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _draws(node.value):
+    for node in facts.nodes(ast.Assign):
+        if isinstance(node.value, ast.Call) and _draws(node.value):
             orders |= {one.id for one in node.targets if isinstance(one, ast.Name)}
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("random.shuffle") and node.args:
-            orders |= {one.id for one in node.args[:1] if isinstance(one, ast.Name) and one.id not in windows}
+    for call in facts.nodes(ast.Call):
+        if call.args and ast.unparse(call.func).endswith("random.shuffle"):
+            orders |= {one.id for one in call.args[:1] if isinstance(one, ast.Name) and one.id not in windows}
     done: set[str] = set()
-    for node in ast.walk(facts.parsed.tree):
-        for piece in ast.walk(node.value) if isinstance(node, ast.Assign) else ():
+    for node in facts.nodes(ast.Assign):
+        for piece in ast.walk(node.value):
             drawn = isinstance(piece, ast.Subscript) and (
                 (isinstance(piece.slice, ast.Name) and piece.slice.id in orders)
                 or (isinstance(piece.slice, ast.Call) and _draws(piece.slice))
@@ -100,9 +105,8 @@ def _permuted(facts: Facts, windows: set[str]) -> Iterator[Finding]:
             if not isinstance(piece, ast.Subscript) or not isinstance(piece.value, ast.Name) or not drawn:
                 continue
             own = piece.value.id
-            assert isinstance(node, ast.Assign)
             given = {own} | {one.id for to in node.targets for one in ast.walk(to) if isinstance(one, ast.Name)}
-            if own not in windows or done & given or not any(_cut_later(facts, one, node.lineno) for one in given):
+            if own not in windows or done & given or not any(cuts.below(one, node.lineno) for one in given):
                 continue
             done |= given
             yield facts.finding(
@@ -120,16 +124,19 @@ def _draws(call: ast.Call) -> bool:
     return ast.unparse(call.func).endswith((".permutation", "random.shuffle")) and "Dataset" not in ast.unparse(call)
 
 
-def _cut_later(facts: Facts, name: str, line: int) -> bool:
-    """Whether rows are taken out of what has this name, or `fit` takes some, below a line."""
-    for node in ast.walk(facts.parsed.tree):
-        if getattr(node, "lineno", 0) <= line:
-            continue
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and ast.unparse(node.value) == name:
-            return True
-        if isinstance(node, ast.keyword) and node.arg == "validation_split":
-            return True
-    return False
+class _Cuts:
+    """Where rows are taken out of what has a name, or `fit` takes some."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._last: dict[str, int] = {}
+        for node in facts.nodes(ast.Subscript):
+            if isinstance(node.slice, ast.Slice) and isinstance(node.value, ast.Name):
+                self._last[node.value.id] = max(node.lineno, self._last.get(node.value.id, 0))
+        self._split = max((one.lineno for one in facts.nodes(ast.keyword) if one.arg == "validation_split"), default=0)
+
+    def below(self, name: str, line: int) -> bool:
+        """Whether that is so below a line."""
+        return max(self._last.get(name, 0), self._split) > line
 
 
 def _window_functions(facts: Facts) -> set[str]:
@@ -137,29 +144,50 @@ def _window_functions(facts: Facts) -> set[str]:
     found: set[str] = set()
     makers: set[str] = set()
     slides = "sliding_window_view(" in facts.source.text
-    for node in ast.walk(facts.parsed.tree):
-        if isinstance(node, ast.FunctionDef) and any(_appends_window(one) for one in ast.walk(node)):
-            makers.add(node.name)
-    for node in ast.walk(facts.parsed.tree):
-        if isinstance(node, ast.For) and not _apart(node):
-            found |= {name for one in ast.walk(node) if (name := _appends_window(one))}
+    queue: list[tuple[ast.AST, tuple[str, ...], bool]] = [(facts.parsed.tree, (), False)]
+    while queue:
+        node, functions, in_loop = queue.pop()
+        if isinstance(node, ast.FunctionDef):
+            functions = (*functions, node.name)
+        if isinstance(node, ast.For):
+            in_loop = in_loop or not _apart(node)
+        name = _appends_window(node)
+        if name:
+            makers |= set(functions)
+            found |= {name} if in_loop else set()
+        queue.extend((child, functions, in_loop) for child in ast.iter_child_nodes(node))
+    rows = [_given(node, slides) for node in facts.nodes(ast.Assign)]
     for _ in range(3):
-        for node in ast.walk(facts.parsed.tree):
-            if not isinstance(node, ast.Assign):
-                continue
-            listed = [one for one in ast.walk(node.value) if isinstance(one, ast.ListComp)]
-            cut = any(_is_window(one.elt) and len(one.generators) == 1 for one in listed)
-            cut = cut or (slides and "sliding_window_view(" in ast.unparse(node.value))
-            called = {
-                one.func.id
-                for one in ast.walk(node.value)
-                if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)
-            }
-            used = {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}
-            names = {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
-            if cut or called & makers or (names and used & found and isinstance(node.value, ast.Call | ast.Tuple)):
-                found |= names
+        for given in rows:
+            if given.cut or given.called & makers or (given.passes and given.used & found):
+                found |= given.names
     return found
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What an assignment gives its names."""
+
+    names: set[str]
+    used: set[str]
+    called: set[str]
+    cut: bool
+    """It is a list of windows."""
+    passes: bool
+    """It may hand windows on."""
+
+
+def _given(node: ast.Assign, slides: bool) -> _Given:
+    inner = list(ast.walk(node.value))
+    listed = [one for one in inner if isinstance(one, ast.ListComp)]
+    cut = any(_is_window(one.elt) and len(one.generators) == 1 for one in listed)
+    return _Given(
+        names={one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)},
+        used={one.id for one in inner if isinstance(one, ast.Name)},
+        called={one.func.id for one in inner if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)},
+        cut=cut or (slides and "sliding_window_view(" in ast.unparse(node.value)),
+        passes=isinstance(node.value, ast.Call | ast.Tuple),
+    )
 
 
 def _appends_window(node: ast.AST) -> str:

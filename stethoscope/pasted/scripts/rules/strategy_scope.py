@@ -15,7 +15,7 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Made, Value
+from stethoscope.pasted.scripts.values import Call, Made, Value, ancestors
 
 _NONE = ("get_strategy", "has_strategy", "in_cross_replica_context", "get_replica_context")
 
@@ -77,6 +77,20 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     f"The model is built outside the strategy's scope and compiled inside (line {facts.source.where(compiled.line).rpartition(':')[2]}): training raises an error.",
                     "Build it within the scope too.",
                 )
+    for model in fitted:
+        for part in models if _under(model.call) else ():
+            tensors = [one for out in model.outputs for one in ancestors(out)]
+            held = part is not model and any(_is_part(one, part.call) for one in (*tensors, *model.layers))
+            if held and not _under(part.call) and id(part.call.node) not in done:
+                done.add(id(part.call.node))
+                yield facts.finding(
+                    part.call,
+                    Fault.ARCHITECTURE,
+                    Severity.HIGH,
+                    0.9,
+                    "This part of the model is made outside the strategy's scope, and the rest inside: training raises an error.",
+                    "Make it within the scope too.",
+                )
     alone = [model for model in fitted if not _under(model.call) and not any(_under(one) for one in model.compiled)]
     if (
         alone
@@ -92,6 +106,10 @@ def _run(facts: Facts) -> Iterator[Finding]:
             "The strategy's scope is opened, but the model is built and compiled outside it: it is trained on one device.",
             "Build and compile it within the scope.",
         )
+
+
+def _is_part(value: Value, call: Call) -> bool:
+    return isinstance(value, Made) and value.call is call
 
 
 def _opaque(call: Call) -> bool:

@@ -15,10 +15,10 @@ from stethoscope.architecture.activations import ACTIVATIONS
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.models_built import is_symbolic
 from stethoscope.pasted.scripts.names import exists, meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.spelling import spelled
+from stethoscope.pasted.scripts.symbolic import is_symbolic
 from stethoscope.pasted.scripts.values import Call
 
 _NO_FUNCTIONS = (

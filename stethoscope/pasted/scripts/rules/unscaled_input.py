@@ -25,6 +25,7 @@ _SHAPES = frozenset(
         "reshape",
         "load_data",
         "expand_dims",
+        "concatenate",
         "asarray",
         "array",
         "copy",
@@ -40,10 +41,16 @@ _SCALING = ("Rescaling", "Normalization", "BatchNormalization", "LayerNormalizat
 def _run(facts: Facts) -> Iterator[Finding]:
     done: set[int] = set()
     for model in facts.models:
-        if model.kind not in ("sequential", "functional"):
+        if model.kind == "subclass" and "255" in facts.source.text:
+            continue
+        if model.kind not in ("sequential", "functional", "subclass"):
             continue
         layers = list(model.layer_calls())
-        if (model.kind == "sequential" and not model.whole) or not layers or any(_may_scale(layer) for layer in layers):
+        if (
+            (model.kind == "sequential" and not model.whole)
+            or not layers
+            or any(_may_scale(facts, layer) for layer in layers)
+        ):
             continue
         for call in model.calls("fit"):
             x = fed(call).x
@@ -60,15 +67,18 @@ def _run(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _may_scale(layer: Call) -> bool:
+def _may_scale(facts: Facts, layer: Call, depth: int = 0) -> bool:
     name = layer_name(layer)
+    inner = facts.model_of(layer.result) if name in ("keras.Model", "keras.Sequential") and depth < 3 else None
+    if inner is not None:
+        return any(_may_scale(facts, one, depth + 1) for one in inner.layer_calls())
     return not name.startswith("keras.layers.") or name.rpartition(".")[2] in _SCALING
 
 
 def _raw(value: Value) -> bool:
     """Whether pictures of a known set reach this unchanged but for shape and type."""
     loaded = [call for call in calls_behind(value) if call.method == "load_data"]
-    if len(loaded) != 1 or meaning(loaded[0].name).split(".")[-2] not in _PICTURES:
+    if len(loaded) != 1 or meaning(loaded[0].name).rpartition(".")[0].rpartition(".")[2] not in _PICTURES:
         return False
     for one in ancestors(value):
         if isinstance(one, Operation):
