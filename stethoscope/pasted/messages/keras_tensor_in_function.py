@@ -36,7 +36,9 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         "In a functional model of Keras 3 an Input is only a shape and a type; functions of TensorFlow (tf.reduce_sum, tf.concat, tf.shape …) and NumPy cannot take it. In Keras 2 they were wrapped into layers by themselves.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN
+        if read.says("cannot be used as input to a TensorFlow function", "A KerasTensor is symbolic")
+        else Certainty.LIKELY,
         (
             Step("keras.ops has the same functions.", "x = keras.ops.sum(inputs, axis=1)"),
             Step(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message, Read, Step, Wording, shown
 
@@ -38,7 +40,10 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         f"{told} Each convolution without padding and each pooling makes the picture smaller, and here it is smaller than the kernel.".strip(),
-        Certainty.CERTAIN,
+        Certainty.CERTAIN
+        if re.search(r"[Cc]onv|[Pp]ool|downsampling|Patches", read.get("node") + read.text[:20_000])
+        and "bare" not in read
+        else Certainty.POSSIBLE,
         (same, Step("See how the size goes down, layer by layer.", "model.summary()")),
     )
 
@@ -56,7 +61,7 @@ MESSAGE = Message(
             rf"output size would be (?:zero or )?negative\. Received:? `?inputs? shape=(?P<shape>{SHAPE})`?, `?kernel shape=(?P<kernel_shape>{SHAPE})`?",
         ),
         Wording("Computed output size would be", r"output size would be (?:zero or )?negative"),
-        Wording("Dimension -", r"Dimension -\d{1,9} must be >= 0"),
+        Wording("Dimension -", r"(?P<bare>Dimension) -\d{1,9} must be >= 0"),
         Wording("One of the dimensions in the output is <= 0", r"in the output is <= 0"),
     ),
     explain=_explain,
