@@ -8,6 +8,15 @@ from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message, Read, Step, Wording, shown
 
 
+def _of_windows(read: Read) -> bool:
+    """Whether the text itself speaks of a convolution or a pooling."""
+    if "bare" in read:
+        return False
+    if "kernel" in read:
+        return bool(re.search(r"subtracting \d+ from \d+ for .{0,160}?(?:[Cc]onv|[Pp]ool|Patches)", read.text))
+    return True
+
+
 def _explain(read: Read) -> Cause:
     kernel, size, shape = read.number("kernel"), read.number("size"), read.shape("shape")
     kernels = read.shape("kernel_shape")
@@ -40,10 +49,7 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         f"{told} Each convolution without padding and each pooling makes the picture smaller, and here it is smaller than the kernel.".strip(),
-        Certainty.CERTAIN
-        if re.search(r"[Cc]onv|[Pp]ool|downsampling|Patches", read.get("node") + read.text[:20_000])
-        and "bare" not in read
-        else Certainty.POSSIBLE,
+        Certainty.CERTAIN if _of_windows(read) else Certainty.POSSIBLE,
         (same, Step("See how the size goes down, layer by layer.", "model.summary()")),
     )
 

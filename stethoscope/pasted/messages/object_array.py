@@ -7,7 +7,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
-    if "made" in read:
+    if "made" in read and "." not in read.get("type"):
         return Cause(
             f"A value of type {read.get('type')} cannot be made a tensor: None stands in it (a size that is not known, as x.shape[0] of an open axis), its parts have different lengths, or it is no number at all.",
             Certainty.LIKELY,

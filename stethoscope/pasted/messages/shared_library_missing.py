@@ -30,7 +30,7 @@ def _explain(read: Read) -> Cause:
         "",
     )
     return Cause(
-        f"{library} is a library of the system, not of Python, and is not installed here (usual in containers and on small boards)."
+        f"{library} is a library of the system, not of Python, and is not found here: it is not installed, or not in the path of libraries (usual in containers and on small boards)."
         + (
             " OpenCV wants it for windows; without windows there is a build that does not."
             if library.startswith(("libGL", "libSM", "libX"))
