@@ -5,6 +5,8 @@ from __future__ import annotations
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
 
+_THINGS = ("optimizer", "loss", "metric", "activation", "initializer", "regularizer", "constraint")
+
 
 def _explain(read: Read) -> Cause:
     what, name = read.get("what", "a name").strip(), read.get("name", "it").strip()
@@ -20,8 +22,10 @@ def _explain(read: Read) -> Cause:
             ),
         )
     return Cause(
-        f"“{name}” is no {what} that Keras knows: misspelt, or your own and not handed over as an object.",
-        Certainty.CERTAIN,
+        f"“{name}” is no {what} that Keras knows: misspelt, of another version, or your own and not handed over as an object.",
+        Certainty.CERTAIN
+        if any(word in what for word in _THINGS) and name.strip("'") not in ("None", "")
+        else Certainty.LIKELY,
         (
             Step(
                 "Names are in small letters, or classes.",

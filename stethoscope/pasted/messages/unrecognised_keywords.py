@@ -13,7 +13,9 @@ def _explain(read: Read) -> Cause:
     if "batch_shape" in arguments or "optional" in arguments:
         return Cause(
             f"“{arguments}” is written by Keras 3, and Keras 2 (TensorFlow up to 2.15, tf_keras) reads the file: it does not know it.",
-            Certainty.CERTAIN,
+            Certainty.CERTAIN
+            if "batch_shape" in arguments and read.says("eserializ", "load_model", "from_config")
+            else Certainty.LIKELY,
             (
                 Step(
                     "Load it with Keras 3.",
