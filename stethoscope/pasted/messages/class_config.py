@@ -72,11 +72,11 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "could not be deserialized properly",
-            r"(?:<class '[\w.]{0,160}?(?P<layer_class>\w{1,80})'> could not be deserialized.{0,1400}?)?__init__\(\) got an unexpected keyword argument '(?P<argument>\w{1,60})'",
+            r"(?:(?P<layer_class>\w{1,80})\.)?__init__\(\) got an unexpected keyword argument '(?P<argument>\w{1,60})'",
         ),
         Wording(
             "could not be deserialized properly",
-            r"(?:<class '[\w.]{0,160}?(?P<layer_class>\w{1,80})'> could not be deserialized.{0,1400}?)?__init__\(\) missing \d{1,2} required positional arguments?: '(?P<missing>\w{1,60})'",
+            r"(?:(?P<layer_class>\w{1,80})\.)?__init__\(\) missing \d{1,2} required positional arguments?: '(?P<missing>\w{1,60})'",
         ),
         Wording(
             "Error when deserializing class",

@@ -74,8 +74,8 @@ MESSAGE = Message(
         ),
         Wording("cudaGetErrorString symbol not found"),
         Wording("Could not locate zlibwapi.dll", r"Could not locate (?P<library>zlibwapi\.dll)"),
-        Wording("Could not load library cudnn", r"Could not (?P<loading>load) library (?P<library>[\w.]{1,60})"),
-        Wording("Could not load library libcudnn", r"Could not (?P<loading>load) library (?P<library>[\w.]{1,60})"),
+        Wording("Could not load library cudnn", r"Could not (?P<loading>load) library (?P<library>[\w.]{1,60}\w)"),
+        Wording("Could not load library libcudnn", r"Could not (?P<loading>load) library (?P<library>[\w.]{1,60}\w)"),
         Wording(
             "ImportError: libcu",
             r"(?P<imported>ImportError): (?P<library>libcu(?!rl|ps)[\w.]{1,40}): cannot open shared object file",

@@ -7,7 +7,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
-    if read.says("You are passing KerasTensor("):
+    if read.says("You are passing KerasTensor(", "(created by layer"):
         return Cause(
             "In a functional model of Keras 2 a tensor of the model went into code of TensorFlow that cannot become a layer: tf.cond, tf.map_fn, a loop, a tape, a function with @tf.function; or layers of tensorflow.python.keras and of keras are mixed in one model.",
             Certainty.LIKELY,

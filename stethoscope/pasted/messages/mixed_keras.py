@@ -14,7 +14,7 @@ def _explain(read: Read) -> Cause:
         if kind != "the layer"
         else "A layer of another Keras than the model was added."
     )
-    if read.says("All layers in a Sequential model should"):
+    if read.says("should have a single output tensor"):
         return Cause(
             "A layer in a Sequential gives several outputs, and the next takes one.",
             Certainty.CERTAIN,
@@ -101,6 +101,7 @@ MESSAGE = Message(
         Wording("Unknown initializer: GlorotUniform"),
         Wording("'Node' object has no attribute 'output_masks'"),
         Wording("All layers in a Sequential model should be"),
+        Wording("All layers in a Sequential model should have a single output tensor"),
         Wording("Only instances of `keras.Layer`"),
         Wording(
             "<tf_keras.src",

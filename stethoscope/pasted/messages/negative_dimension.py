@@ -10,8 +10,6 @@ from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message
 
 def _of_windows(read: Read) -> bool:
     """Whether the text itself speaks of a convolution or a pooling."""
-    if "bare" in read:
-        return False
     if "kernel" in read:
         return bool(re.search(r"subtracting \d+ from \d+ for .{0,160}?(?:[Cc]onv|[Pp]ool|Patches)", read.text))
     return True
@@ -31,6 +29,12 @@ def _explain(read: Read) -> Cause:
         "Keep the size in convolutions, pool less often, or give larger pictures.",
         "keras.layers.Conv2D(64, 3, padding='same', activation='relu')",
     )
+    if "bare" in read:
+        return Cause(
+            "A size that was computed came out below 0: a convolution or pooling without padding over a picture that is smaller than its kernel, or a length of your own that went below 0 (a crop, a difference).",
+            Certainty.LIKELY,
+            (same, Step("See how the size goes down, layer by layer.", "model.summary()")),
+        )
     if (
         shape is not None
         and len(shape) == 4

@@ -10,7 +10,9 @@ def _explain(read: Read) -> Cause:
     version = f" (here {read.get('version').rstrip('.')})" if "version" in read else ""
     return Cause(
         f"A compiled library was built for another NumPy than the one installed{version}: the one is older than the other, or NumPy is there twice. Builds for NumPy 1 do not run under NumPy 2; TensorFlow takes NumPy 2 from 2.18 on.",
-        Certainty.LIKELY if "loose" in read else Certainty.CERTAIN,
+        Certainty.LIKELY
+        if "loose" in read and not read.says("module compiled against API version", "compiled using NumPy 1.x")
+        else Certainty.CERTAIN,
         (
             Step(
                 "Take the NumPy it was built for, or a newer build of the library.",

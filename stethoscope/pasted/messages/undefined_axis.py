@@ -21,7 +21,9 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         f"{layer} makes its weights by the length of the channels (the last axis), and that is None: an Input without it, a reshape or a function that loses it, or a data set whose shapes are not known.",
-        Certainty.LIKELY if "Shapes used to initialize" in read.text else Certainty.CERTAIN,
+        Certainty.LIKELY
+        if "Shapes used to initialize" in read.text and not read.get("variable").endswith("kernel")
+        else Certainty.CERTAIN,
         (
             Step("Say it in the Input; only sizes and lengths may be None.", "keras.Input((None, None, 3))"),
             Step(

@@ -21,7 +21,7 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
-    if not read.says("load_model", "model_from_json", "from_config", "Could not locate function", "saving"):
+    if not read.says("load_model", "model_from_json", "from_config", "Could not locate function", "when deserializing"):
         return Cause(
             f"“{name}” is no {what} that Keras knows: misspelt, your own and not handed over as an object, or named by a file that is loaded.",
             Certainty.LIKELY,
