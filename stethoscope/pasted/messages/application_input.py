@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
 
@@ -35,6 +37,12 @@ def _explain(read: Read) -> Cause:
             "Weights of ImageNet are for pictures with three channels.",
             Certainty.CERTAIN,
             (Step("Grey pictures: the same channel three times.", "x = tf.image.grayscale_to_rgb(x)"),),
+        )
+    if re.match(r"\([134],", read.get("shape")):
+        return Cause(
+            f"The picture is {read.get('shape')}: its channels stand first, while the network takes the first axis for the height.",
+            Certainty.LIKELY,
+            (Step("Move the channels to the end.", "x = x.transpose(0, 2, 3, 1)"),),
         )
     return Cause(
         f"The network halves a picture five times, so it takes none below {read.get('least', 'a least size')}, and {read.get('shape', 'a smaller one')} was given.",

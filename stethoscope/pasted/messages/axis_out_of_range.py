@@ -35,7 +35,10 @@ MESSAGE = Message(
             "is out of bounds for array of dimension",
             r"axis (?P<axis>-?\d{1,3}) is out of bounds for array of dimension (?P<rank>\d{1,2})",
         ),
-        Wording("must be in the range [-", r"\[-\d{1,2}, ?(?P<rank>\d{1,2})\)"),
+        Wording(
+            "must be in the range [-",
+            r"(?:axis|dim)\w{0,5}`? .{0,20}must be in the range \[-\d{1,2}, ?(?P<rank>\d{1,2})\)",
+        ),
     ),
     explain=_explain,
     ways=(ways.LAYERS,),

@@ -19,10 +19,16 @@ def _explain(read: Read) -> Cause:
         "Or keep the units, and take the loss for class numbers.",
         'keras.layers.Dense(2, activation="softmax")\nmodel.compile(optimizer, loss="sparse_categorical_crossentropy", metrics=["accuracy"])',
     )
-    if units and units > 1 and labels is not None and (len(labels) < len(output or ()) or labels[-1] == 1):
+    if (
+        units
+        and units > 1
+        and labels
+        and output
+        and (len(labels) == len(output) - 1 or (len(labels) == len(output) and labels[-1] == 1))
+    ):
         return Cause(
             f"{told}Binary cross-entropy compares place by place: it wants one unit for one label, and the last layer has {units}.",
-            Certainty.CERTAIN,
+            Certainty.LIKELY if "loose" in read or len(output) > 2 else Certainty.CERTAIN,
             (one, many),
         )
     if output is not None and labels is not None and len(output) > len(labels):
@@ -59,7 +65,7 @@ MESSAGE = Message(
         ),
         Wording(
             "are incompatible",
-            rf"Shapes (?P<labels>{SHAPE}) and (?P<output>{SHAPE}) are incompatible",
+            rf"(?P<loose>Shapes) (?P<labels>{SHAPE}) and (?P<output>{SHAPE}) are incompatible",
             beside="binary_crossentropy",
         ),
     ),

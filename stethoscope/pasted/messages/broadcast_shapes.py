@@ -15,7 +15,7 @@ def _explain(read: Read) -> Cause:
     if first is None or second is None:
         if "one" in read:
             return Cause(
-                f"Two tensors meet with {read.get('one')} and {read.get('other')} values along one axis; they have to be equal, or one of them 1.",
+                f"Two tensors meet with {read.get('one')} and {read.get('other')} values along one axis; they have to be equal, or (where one is repeated along the other) one of them 1.",
                 Certainty.CERTAIN,
                 (look,),
             )
@@ -61,7 +61,11 @@ def _explain(read: Read) -> Cause:
                     look,
                 ),
             )
-        return Cause(f"{told}{axes} They have to be equal there, or one of them 1.", Certainty.CERTAIN, (look,))
+        return Cause(
+            f"{told}{axes} They have to be equal there, or one of them 1.",
+            Certainty.CERTAIN if where else Certainty.LIKELY,
+            (look,),
+        )
     return Cause(
         f"{told} One has {len(first)} axes and the other {len(second)}: a target that is (rows,) beside an output (rows, 1), or a loss that keeps an axis.",
         Certainty.LIKELY,

@@ -10,7 +10,7 @@ def _explain(read: Read) -> Cause:
     if "single" in read:
         return Cause(
             f"callbacks takes a list, and one {read.get('single')} was given.",
-            Certainty.CERTAIN,
+            Certainty.LIKELY if read.get("single").endswith("Callback") else Certainty.CERTAIN,
             (Step("Put it into a list.", "model.fit(x, y, callbacks=[stopping])"),),
         )
     return Cause(

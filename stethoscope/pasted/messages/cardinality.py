@@ -20,6 +20,12 @@ def _explain(read: Read) -> Cause:
             Certainty.LIKELY,
             (Step("Make one array of the list.", "x = np.array(x)\ny = np.array(y)"),),
         )
+    if "arrays" in read:
+        return Cause(
+            f"One array has {inputs} rows and the other {targets}: they have to be of the same rows.",
+            Certainty.CERTAIN,
+            (look,),
+        )
     return Cause(f"x has {inputs} rows and y has {targets}: they have to be the same rows.", Certainty.CERTAIN, (look,))
 
 
@@ -38,9 +44,8 @@ MESSAGE = Message(
         ),
         Wording(
             "Found input variables with inconsistent numbers of samples",
-            r"inconsistent numbers of samples: \[(?P<inputs>\d{1,12}), (?P<targets>\d{1,12})\]",
+            r"(?P<arrays>inconsistent) numbers of samples: \[(?P<inputs>\d{1,12}), (?P<targets>\d{1,12})\]",
         ),
-        Wording("All the input array dimensions", r"must match exactly"),
         Wording(
             "should have the same number of samples. Got array shapes", r"Got array shapes: (?P<shapes>[^\n]{1,120})"
         ),

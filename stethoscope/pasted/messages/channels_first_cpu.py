@@ -9,8 +9,8 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     operation = read.get("operation", "A convolution")
     return Cause(
-        f"{operation} got channels first (NCHW), which TensorFlow runs on a GPU only; on the CPU it takes channels last (NHWC). The model was made for a GPU, or the GPU is not seen.",
-        Certainty.CERTAIN,
+        f"{operation} got channels first (NCHW), which TensorFlow runs on a GPU only; on the CPU it takes channels last (NHWC). The model was made for a GPU, Keras is set to channels first, or the GPU is not seen.",
+        Certainty.CERTAIN if read.says("CPU", "Generic conv implementation") else Certainty.LIKELY,
         (
             Step("Meant for a GPU: see whether TensorFlow sees it.", "print(tf.config.list_physical_devices('GPU'))"),
             Step(

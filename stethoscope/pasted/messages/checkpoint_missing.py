@@ -20,8 +20,8 @@ def _explain(read: Read) -> Cause:
             ),
         )
     return Cause(
-        f"No files begin with {file}. A checkpoint is several files (ckpt-100.index, ckpt-100.data-…), named by what they have in common.",
-        Certainty.CERTAIN,
+        f"There is no whole checkpoint under {file}. A checkpoint is several files (ckpt-100.index, ckpt-100.data-…), named by what they have in common.",
+        Certainty.LIKELY if read.says("Failed to get matching files on") else Certainty.CERTAIN,
         (
             Step("See what is there, and take the newest.", "tf.train.latest_checkpoint('runs')"),
             Step("The file “checkpoint” holds paths; after moving the folder they may be wrong."),

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.raised.members import packages_with
 
 
 def _explain(read: Read) -> Cause:
     kind = read.get("layer_class", "A class of your own")
+    if ("missing" in read or "argument" in read) and (packages_with(kind) or "layer_class" not in read):
+        named = f"“{read.get('missing') or read.get('argument')}”"
+        owner = f"{kind} is of Keras itself" if packages_with(kind) else "For a class of Keras itself"
+        return Cause(
+            f"What the file holds and what the class takes differ in {named}. {owner}: the file was written by another version. For a class of your own: get_config and __init__ do not agree.",
+            Certainty.LIKELY,
+            (
+                Step("Read the file by the Keras that wrote it.", "pip list | grep -i -E 'tensorflow|keras'"),
+                Step(
+                    "A class of your own: take the rest, and hand it on.",
+                    "def __init__(self, units, **kwargs):\n    super().__init__(**kwargs)\n    self.units = units",
+                ),
+            ),
+        )
     if "missing" in read:
         return Cause(
-            f"{kind} needs “{read.get('missing')}” and the file does not hold it: get_config does not return it.",
+            f"{kind} needs “{read.get('missing')}” and the file does not hold it: get_config does not return it, or did not when the file was written.",
             Certainty.CERTAIN,
             (
                 Step(
@@ -57,11 +72,11 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "could not be deserialized properly",
-            r"__init__\(\) got an unexpected keyword argument '(?P<argument>\w{1,60})'",
+            r"(?:(?P<layer_class>\w{1,80})\.)?__init__\(\) got an unexpected keyword argument '(?P<argument>\w{1,60})'",
         ),
         Wording(
             "could not be deserialized properly",
-            r"__init__\(\) missing \d{1,2} required positional arguments?: '(?P<missing>\w{1,60})'",
+            r"(?:(?P<layer_class>\w{1,80})\.)?__init__\(\) missing \d{1,2} required positional arguments?: '(?P<missing>\w{1,60})'",
         ),
         Wording(
             "Error when deserializing class",

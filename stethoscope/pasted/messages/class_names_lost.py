@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
-from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.messages.message import DATA_SET, Cause, Certainty, Message, Read, Step, Wording
 
 
 def _explain(read: Read) -> Cause:
     return Cause(
         f"image_dataset_from_directory sets class_names on what it gives; each map, batch, cache, prefetch or take makes another data set ({read.get('type', '_PrefetchDataset')}) without it.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY,
         (
             Step(
                 "Keep the names before anything else.",
@@ -23,10 +23,7 @@ MESSAGE = Message(
     id="class-names-lost",
     title="Names of classes are asked of a data set that was changed",
     wordings=(
-        Wording(
-            "has no attribute 'class_names'",
-            r"'(?P<type>\w{0,40}Dataset\w{0,12})' object has no attribute 'class_names'",
-        ),
+        Wording("has no attribute 'class_names'", rf"'(?P<type>{DATA_SET})' object has no attribute 'class_names'"),
     ),
     explain=_explain,
     ways=(ways.DATA,),

@@ -15,6 +15,12 @@ def _explain(read: Read) -> Cause:
             (Step("Print the shapes before the Concatenate layer.", "print([t.shape for t in tensors])"),),
         )
     where = [axis for axis, (one, other) in enumerate(zip(first, second, strict=True)) if one != other]
+    if not where:
+        return Cause(
+            f"Tensors are joined along one axis and have to agree in all others; the first two agree ({shown(first)}), one after them does not.",
+            Certainty.LIKELY,
+            (Step("Print the shapes before the Concatenate layer.", "print([t.shape for t in tensors])"),),
+        )
     told = f"{shown(first)} and {shown(second)} are joined; they differ in axis {' and '.join(str(axis) for axis in where)}."
     sizes = [(first[axis] or 0, second[axis] or 0) for axis in where if axis > 0]
     near = [(one, other) for one, other in sizes if one and other and abs(one - other) <= 2]
@@ -55,7 +61,9 @@ MESSAGE = Message(
             "ConcatOp : ",
             rf"ConcatOp : (?:Dimensions of inputs should match|Dimension \d+ in both shapes must be equal): shape\[0\] ?= ?(?P<first>{SHAPE}) vs\. shape\[\d{{1,4}}\] ?= ?(?P<second>{SHAPE})",
         ),
-        Wording("ConcatOp : "),
+        Wording(
+            "ConcatOp : ", r"ConcatOp : (?:Ranks of all input|Dimensions of inputs should match|Dimension \d+ in both)"
+        ),
         Wording(
             "mode can only merge layers with matching output shapes except for the concat axis",
             r"Layer shapes: \[(?P<first>\([^)]{1,80}\)), (?P<second>\([^)]{1,80}\))",

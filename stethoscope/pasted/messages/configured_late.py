@@ -50,15 +50,15 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "cannot be modified after being initialized",
-            r"(?P<what>Physical devices|Virtual devices|Visible devices|Memory growth|[A-Z][\w ]{1,40}) cannot be modified after being initialized",
+            r"(?P<what>Physical devices|Virtual devices|Visible devices|Logical devices|Memory growth) cannot be modified after being initialized",
         ),
         Wording(
             "cannot be modified after initialization",
-            r"(?P<what>Intra op parallelism|Inter op parallelism|[A-Z][\w ]{1,40}) cannot be modified after initialization",
+            r"(?P<what>Intra op parallelism|Inter op parallelism|Operation timeout) cannot be modified after initialization",
         ),
         Wording(
             "must be set before GPUs have been initialized",
-            r"(?P<what>Memory growth|[A-Z][\w ]{1,40}) must be set before",
+            r"(?P<what>Memory growth|[A-Z][\w ]{1,40}) must be set before GPUs",
         ),
         Wording("must be set at program startup", r"(?P<what>[A-Z][\w ]{1,40}) must be set at program startup"),
         Wording(

@@ -8,6 +8,12 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     found, wanted = read.number("found"), read.number("wanted")
+    if "groups" in read:
+        return Cause(
+            f"The input has {read.get('channels')} channels, which do not divide into {read.get('groups')} groups.",
+            Certainty.CERTAIN,
+            (Step("As many groups as divide the channels.", "keras.layers.Conv2D(64, 3, groups=1)"),),
+        )
     if found is None or wanted is None:
         return Cause(
             "The input of a convolution has another number of channels than its kernel.",
@@ -45,7 +51,10 @@ MESSAGE = Message(
             "input depth must be evenly divisible by filter depth",
             r"filter depth: (?P<found>\d{1,7}) vs (?P<wanted>\d{1,7})",
         ),
-        Wording("The number of input channels must be evenly divisible", r"divisible by"),
+        Wording(
+            "The number of input channels must be evenly divisible",
+            r"groups=(?P<groups>\d{1,7}), but the input has (?P<channels>\d{1,7}) channels",
+        ),
         Wording(
             "number of input channels does not match corresponding dimension of filter",
             r"dimension of filter, (?P<found>\d{1,7}) != (?P<wanted>\d{1,7})",

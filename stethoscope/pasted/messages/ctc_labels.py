@@ -15,7 +15,7 @@ def _explain(read: Read) -> Cause:
             else ""
         )
         return Cause(
-            f"A label has the number that CTC keeps for “nothing” (the last output), and another label follows it.{last}",
+            f"A label has a number that CTC reads as “nothing” (the last output, or beyond), and another label follows it.{last}",
             Certainty.CERTAIN,
             (
                 Step(

@@ -7,6 +7,15 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if "kernel" in read:
+        return Cause(
+            f"The driver in the running kernel is {read.get('kernel')} and its library is {read.get('library')}: the driver was updated and the machine not started anew since, or a container brings a library of its own.",
+            Certainty.LIKELY,
+            (
+                Step("Start the machine anew, then look.", "nvidia-smi"),
+                Step("Leave the driver's library out of the container's image; the container toolkit hands it in."),
+            ),
+        )
     return Cause(
         "The CUDA that this TensorFlow was built with wants a newer driver than the machine has (or the driver is not to be seen: a container without it, a second CUDA of conda that is newer).",
         Certainty.CERTAIN,

@@ -10,7 +10,7 @@ def _explain(read: Read) -> Cause:
     library = read.get("library", "The library")
     return Cause(
         f"{library} asks for a function that this TensorFlow does not have: it was compiled for another version, with another ABI flag of C++, or was not linked with TensorFlow's framework library.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN if "tensorflow" in read.get("symbol") else Certainty.LIKELY,
         (
             Step(
                 "Compile it again with this TensorFlow's own flags.",
@@ -33,7 +33,7 @@ MESSAGE = Message(
         ),
         Wording(
             "undefined symbol: _Z",
-            r"(?P<library>[^\s:'\"]{1,200}(?:tensorflow|tflite|keras|horovod|tf_)[^\s:'\"]{0,160}\.so[\d.]{0,8}): undefined symbol: (?P<symbol>_Z\w{0,200})",
+            r"(?P<library>(?![^\s:'\"]{1,200}torch)[^\s:'\"]{1,200}(?:tensorflow|tflite|keras|horovod|tf_)[^\s:'\"]{0,160}\.so[\d.]{0,8}): undefined symbol: (?P<symbol>_Z\w{0,200})",
         ),
     ),
     explain=_explain,

@@ -8,8 +8,14 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     batches = f" ({read.get('batches')} batches)" if "batches" in read else ""
+    if "bare" in read:
+        return Cause(
+            "The data ended while more was asked for: more steps than it has batches, or a loop that goes on after its end.",
+            Certainty.LIKELY,
+            (Step("Repeat it, or take what there is.", "dataset = dataset.repeat()\nfor batch in dataset: ..."),),
+        )
     return Cause(
-        f"steps_per_epoch times epochs asks for more batches{batches} than the data set or the generator gives, so the training stops early; in validation, validation_steps asks for too many.",
+        f"steps_per_epoch times epochs asks for more batches{batches} than the data set or the generator gives (or the generator can be gone through once only), so the training stops early; in validation, validation_steps asks for too many.",
         Certainty.CERTAIN,
         (
             Step(
@@ -32,12 +38,12 @@ MESSAGE = Message(
     id="data-ran-out",
     title="The data ended before the steps that were asked for",
     wordings=(
-        Wording("OutOfRangeError: End of sequence"),
+        Wording("OutOfRangeError: End of sequence", r"(?P<bare>End of sequence)"),
         Wording(
             "Your input ran out of data",
             r"Your input ran out of data; interrupting training\.(?:.{0,120}?\(in this case, (?P<batches>[\d.]{1,15}) batches\))?",
         ),
-        Wording("ran out of data"),
+        Wording("ran out of data", r"(?P<bare>ran out of data)", unless="Your input ran out"),
     ),
     explain=_explain,
     ways=(ways.DATA, ways.CURVES),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
-from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.messages.message import DATA_SET, Cause, Certainty, Message, Read, Step, Wording
 
 
 def _explain(read: Read) -> Cause:
@@ -28,11 +28,9 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "Dataset' object",
-            r"'(?P<type>_?\w{0,30}Dataset\w{0,12})' object (?:is not subscriptable|is not an iterator|has no attribute '(?P<attribute>shape|dtype|ndim|astype|reshape|class_indices|classes|samples|flow|next)')",
+            rf"'(?P<type>{DATA_SET})' object (?:is not subscriptable|is not an iterator|has no attribute '(?P<attribute>shape|dtype|ndim|astype|reshape|class_indices|classes|samples|flow|next)')",
         ),
-        Wording(
-            "has no len()", r"object of type '(?P<type>_?\w{0,30}(?:Dataset|DatasetV1Adapter)\w{0,12})' has no len"
-        ),
+        Wording("has no len()", rf"object of type '(?P<type>{DATA_SET})' has no len"),
         Wording(
             "'DatasetV1Adapter' object",
             r"'(?P<type>DatasetV1Adapter)' object (?:is not subscriptable|is not an iterator|has no attribute '(?P<attribute>\w{1,40})')",

@@ -7,6 +7,12 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("Output tensors of a Functional model must be the output of a TensorFlow `Layer`"):
+        return Cause(
+            "An output of the model does not come out of a layer: a plain operation of TensorFlow after the last layer, an array, or a tensor of another Keras (keras and tf.keras mixed).",
+            Certainty.LIKELY,
+            (Step("Make the last operation a layer.", "outputs = keras.layers.Lambda(lambda t: t * 2)(x)"),),
+        )
     layer = f" It is missing before {read.layer()}." if "layer" in read else ""
     return Cause(
         f"keras.Model(inputs, outputs) needs every Input that the outputs come from, and one of them is not in the list (or the outputs come from another model's Input).{layer}",

@@ -34,7 +34,7 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         f"{function} belongs to graphs and sessions of TensorFlow 1, and TensorFlow 2 runs eagerly.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN if "function" in read else Certainty.LIKELY,
         (
             Step(
                 "Old programs: turn eager execution off at the very beginning.",

@@ -15,7 +15,7 @@ def _explain(read: Read) -> Cause:
         )
     if "final" in read:
         return Cause(
-            "An operation is added to a graph that was closed (by a Supervisor, MonitoredSession or Estimator): something is built in the loop.",
+            "An operation is added to a graph that was closed (by a Supervisor, MonitoredSession, Estimator or finalize): something is built in the loop.",
             Certainty.CERTAIN,
             (
                 Step(

@@ -24,7 +24,7 @@ def _explain(read: Read) -> Cause:
     )
     return Cause(
         f"{told} The download, the copy or the save was interrupted, or it is still being written.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN if read.says("runcated") else Certainty.LIKELY,
         (
             Step("Copy it again, and compare sizes.", "ls -l model.h5\nsha256sum model.h5"),
             Step("Two processes that save to one name spoil it: save to another name, then rename."),
@@ -46,7 +46,7 @@ MESSAGE = Message(
         ),
         Wording("truncated file"),
         Wording("File is not a zip file"),
-        Wording("unexpected EOF", beside="load", unless="SyntaxError"),
+        Wording("unexpected EOF", r"unexpected EOF(?! while)", beside="load", unless="SyntaxError"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

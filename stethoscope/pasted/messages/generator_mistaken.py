@@ -5,11 +5,32 @@ from __future__ import annotations
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
 
+_OF_BATCHES = (
+    "shape",
+    "dtype",
+    "ndim",
+    "class_indices",
+    "classes",
+    "samples",
+    "n",
+    "next",
+    "batch_size",
+    "image_shape",
+    "labels",
+)
+"""What an iterator of batches or an array has."""
+
 
 def _explain(read: Read) -> Cause:
+    if read.get("type") == "ImageDataGenerator" and read.get("attribute").startswith("flow"):
+        return Cause(
+            f"ImageDataGenerator has no “{read.get('attribute')}” in this version of Keras, or it is misspelt.",
+            Certainty.LIKELY,
+            (Step("See what it has.", "print([name for name in dir(generator) if name.startswith('flow')])"),),
+        )
     if read.get("type") == "DirectoryIterator":
         return Cause(
-            "The name holds what flow_from_directory returned, no longer the generator: it was overwritten, often by running a cell twice.",
+            "The name holds what flow_from_directory returned, no longer the generator: it was overwritten (often by running a cell twice), or the two names were mixed up.",
             Certainty.CERTAIN,
             (
                 Step(
@@ -20,7 +41,9 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         "An ImageDataGenerator only knows how to change pictures; the batches come from what its flow, flow_from_directory or flow_from_dataframe returns, and that has to be given to fit.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY
+        if "attribute" in read and not read.says(*(f"'{name}'" for name in _OF_BATCHES))
+        else Certainty.CERTAIN,
         (
             Step(
                 "Keep what it returns.",

@@ -9,11 +9,37 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.get("library").startswith("libcuda."):
+        return Cause(
+            f"“{read.get('library')}” is the library of the card's driver, and it is not found: the driver is missing, or is not handed into the container.",
+            Certainty.CERTAIN,
+            (
+                Step("See the driver.", "nvidia-smi"),
+                Step("In a container: hand the card in.", "docker run --gpus all …"),
+            ),
+        )
+    if "loading" in read:
+        return Cause(
+            f"“{read.get('library')}” could not be loaded: it, or a library that it needs in turn, is missing or of another version, or memory was short; what follows “Error” in the message says which.",
+            Certainty.LIKELY,
+            (Step("Let pip bring the fitting ones along (Linux, WSL 2).", "pip install 'tensorflow[and-cuda]'"),),
+        )
+    if "imported" in read:
+        return Cause(
+            f"What is imported was built for “{read.get('library')}”, a library of CUDA, and it is not found: CUDA of that version is not installed, or not in the path of libraries.",
+            Certainty.CERTAIN,
+            (
+                Step("See where it is.", "ldconfig -p | grep libcu; echo $LD_LIBRARY_PATH"),
+                Step("Let pip bring the fitting ones along (Linux, WSL 2).", "pip install 'tensorflow[and-cuda]'"),
+            ),
+        )
     named = read.get("library") or next(iter(re.findall(r"dynamic library '([^']{1,60})'", read.text[:100_000])), "")
     library = f"“{named}”" if named else "a library of CUDA or cuDNN"
     return Cause(
         f"TensorFlow does not find {library} in the version it was built for, so it runs on the CPU (or stops, where it needs it).",
-        Certainty.CERTAIN,
+        Certainty.LIKELY
+        if read.says("cudaGetErrorString", "invalid ELF header", "file too short")
+        else Certainty.CERTAIN,
         (
             Step("Let pip bring the fitting ones along (Linux, WSL 2).", "pip install 'tensorflow[and-cuda]'"),
             Step(
@@ -48,10 +74,13 @@ MESSAGE = Message(
         ),
         Wording("cudaGetErrorString symbol not found"),
         Wording("Could not locate zlibwapi.dll", r"Could not locate (?P<library>zlibwapi\.dll)"),
-        Wording("Could not load library cudnn", r"Could not load library (?P<library>[\w.]{1,60})"),
-        Wording("Could not load library libcudnn", r"Could not load library (?P<library>[\w.]{1,60})"),
-        Wording("ImportError: libcu", r"ImportError: (?P<library>libcu[\w.]{1,40}): cannot open shared object file"),
-        Wording("unable to find libcuda.so DSO"),
+        Wording("Could not load library cudnn", r"Could not (?P<loading>load) library (?P<library>[\w.]{1,60}\w)"),
+        Wording("Could not load library libcudnn", r"Could not (?P<loading>load) library (?P<library>[\w.]{1,60}\w)"),
+        Wording(
+            "ImportError: libcu",
+            r"(?P<imported>ImportError): (?P<library>libcu(?!rl|ps)[\w.]{1,40}): cannot open shared object file",
+        ),
+        Wording("unable to find libcuda.so DSO", r"(?P<library>libcuda\.so) DSO"),
         Wording("libcuda.so.1: cannot open shared object file", r"(?P<library>libcuda\.so\.1)"),
     ),
     explain=_explain,

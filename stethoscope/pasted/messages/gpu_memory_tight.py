@@ -18,7 +18,7 @@ def _explain(read: Read) -> Cause:
             ),
         )
     return Cause(
-        f"A faster algorithm wished for {size} of the card and took a slower one instead. By itself it is no failure; it says that the card is nearly full.",
+        f"A faster algorithm wished for {size} of the card and took a slower one instead. By itself it is no failure; so much was not free on the card.",
         Certainty.CERTAIN,
         (
             Step("Smaller batches leave room for the faster algorithm.", "model.fit(x, y, batch_size=16)"),

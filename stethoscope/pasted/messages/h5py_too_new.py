@@ -30,7 +30,11 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         "h5py 3 gives text where it gave bytes before, and this Keras (before 2.4) still decodes it.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN
+        if read.says(
+            "keras_version'].decode", "model_config.decode", "training_config.decode", "hdf5_format", "topology.py"
+        )
+        else Certainty.LIKELY,
         (
             Step("Take the h5py of its time.", "pip install 'h5py<3'"),
             Step("Or a newer TensorFlow.", "pip install -U tensorflow"),

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.raised.members import owner
 
 
 def _explain(read: Read) -> Cause:
+    if not owner(read.get("attribute", "predict"), ("Model", "Functional", "Sequential")):
+        return Cause(
+            f"fit gives back a History, and it has no “{read.get('attribute')}”: the numbers stand in its dictionary “history”.",
+            Certainty.LIKELY,
+            (Step("See what it holds.", "history = model.fit(x, y)\nprint(history.history.keys())"),),
+        )
     return Cause(
-        f"fit gives back the history of the training, not the model, and “{read.get('attribute', 'predict')}” was asked of that: the variable of the model was overwritten.",
+        f"fit gives back the history of the training, not the model, and “{read.get('attribute', 'predict')}” was asked of that: the variable of the model was overwritten, or the two were mixed up.",
         Certainty.CERTAIN,
         (Step("Keep both.", "history = model.fit(x, y)\nmodel.predict(x)"),),
     )

@@ -18,7 +18,7 @@ def _explain(read: Read) -> Cause:
     if shape is None:
         return Cause(
             "The machine's memory did not hold what was to be allocated.",
-            Certainty.CERTAIN if read.says("MemoryError", "bad_alloc") else Certainty.LIKELY,
+            Certainty.CERTAIN if "sure" in read else Certainty.LIKELY,
             tuple(steps),
         )
     told = (
@@ -67,8 +67,8 @@ MESSAGE = Message(
             "Unable to allocate array with shape",
             r"with shape (?P<shape>\([\d, ]{0,80}\)) and data type (?P<type>[<>|\w]{1,20})",
         ),
-        Wording("std::bad_alloc"),
-        Wording("MemoryError", r"(?<![A-Za-z])MemoryError"),
+        Wording("std::bad_alloc", r"(?P<sure>bad_alloc)"),
+        Wording("MemoryError", r"(?<![A-Za-z])(?P<sure>MemoryError)"),
         Wording("Cannot allocate memory"),
     ),
     explain=_explain,

@@ -7,6 +7,12 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.get("found") in ("int8", "int16", "uint8", "uint16", "uint32", "uint64"):
+        return Cause(
+            f"Indices are int32 or int64, and {read.get('found')} came.",
+            Certainty.CERTAIN,
+            (Step("Convert them.", "tf.gather(table, tf.cast(ids, tf.int32))"),),
+        )
     name = read.get("found", "float")
     one_hot = read.says("OneHot", "one_hot")
     return Cause(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections.abc
+
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
 from stethoscope.pasted.scripts.renames import today
@@ -19,7 +21,7 @@ def _explain(read: Read) -> Cause:
                 Step("Rename your own file (tensorflow.py, keras.py, tokenizers.py) and remove its __pycache__."),
             ),
         )
-    if module == "collections":
+    if module == "collections" and name in collections.abc.__all__:
         return Cause(
             f"Python 3.10 took collections.{name} away (it is collections.abc.{name}); a package here is of before that.",
             Certainty.CERTAIN,
@@ -30,7 +32,7 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
-    if name == "tf":
+    if name == "tf" and module in ("tensorflow", "tensorflow_core"):
         return Cause(
             "TensorFlow holds no “tf”; that is the name that people give it.",
             Certainty.CERTAIN,

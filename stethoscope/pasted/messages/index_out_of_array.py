@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     if "asked" in read:
         return Cause(
-            f"The array has {read.get('axes')} axes, and {read.get('asked')} indices were given: rows of different lengths made it one of lists, or an axis is missing.",
+            f"The array has {read.get('axes')} axes, and {read.get('asked')} indices were given. Often rows of different lengths made it one of lists, or an axis is missing.",
             Certainty.CERTAIN,
             (Step("See its shape and type.", "print(x.shape, x.dtype)"),),
         )

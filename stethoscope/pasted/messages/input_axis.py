@@ -42,8 +42,14 @@ def _explain(read: Read) -> Cause:
                 look,
             ),
         )
+    if got == 1 and shape[0] == wanted and len(shape) == 2:
+        return Cause(
+            f"{told} It is one sample without the axis of rows.",
+            Certainty.LIKELY,
+            (Step("Add the axis of rows.", "x = x[None]"), look),
+        )
     return Cause(
-        f"{told} The number of features (columns, channels, the size of the picture before a Dense layer) is not the one of the training.",
+        f"{told} The number of features (columns, channels, the size of the picture before a Dense layer) is not the one that the layer was built for.",
         Certainty.CERTAIN,
         (look, Step("Prepare the data as for the training: same columns, same size, same encoders, fitted once.")),
     )

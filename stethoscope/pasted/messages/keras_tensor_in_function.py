@@ -7,7 +7,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
-    if read.says("You are passing KerasTensor("):
+    if read.says("You are passing KerasTensor(", "(created by layer"):
         return Cause(
             "In a functional model of Keras 2 a tensor of the model went into code of TensorFlow that cannot become a layer: tf.cond, tf.map_fn, a loop, a tape, a function with @tf.function; or layers of tensorflow.python.keras and of keras are mixed in one model.",
             Certainty.LIKELY,
@@ -36,7 +36,9 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         "In a functional model of Keras 3 an Input is only a shape and a type; functions of TensorFlow (tf.reduce_sum, tf.concat, tf.shape …) and NumPy cannot take it. In Keras 2 they were wrapped into layers by themselves.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN
+        if read.says("cannot be used as input to a TensorFlow function", "A KerasTensor is symbolic")
+        else Certainty.LIKELY,
         (
             Step("keras.ops has the same functions.", "x = keras.ops.sum(inputs, axis=1)"),
             Step(

@@ -12,7 +12,7 @@ def _explain(read: Read) -> Cause:
         "out of memory: Kill",
         "oom-kill",
         "OOMKilled",
-        "OOM killer",
+        "killed by the OOM killer",
         "oom_reaper",
         "invoked oom-killer",
         "OOM-killed",
@@ -34,7 +34,7 @@ def _explain(read: Read) -> Cause:
         Step("A container has its own limit.", "docker run --memory=16g …"),
         Step("Ask the kernel whether it was memory.", "dmesg -T | grep -i -E 'oom|killed process'"),
     )
-    if kernel:
+    if kernel and not read.says("potential root causes"):
         return Cause(f"{named} was killed by the kernel because memory ran out.{held}{limit}", Certainty.CERTAIN, steps)
     return Cause(
         f"{named} was ended by SIGKILL (137 is 128 + 9), which no program can catch and which leaves no message. Most often the kernel did it because memory ran out; else a limit of a container or a queue, or a person.",

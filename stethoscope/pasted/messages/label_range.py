@@ -28,9 +28,9 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
-    if label == classes:
+    if label == classes and classes > 1:
         return Cause(
-            f"{told} Either the labels count from 1, or the last layer is one unit short (with a background class there is one more).",
+            f"{told} Most often the labels count from 1, or the last layer is one unit short (with a background class there is one more).",
             Certainty.CERTAIN,
             (
                 Step("Labels that count from 1: take 1 away.", "y = y - 1"),

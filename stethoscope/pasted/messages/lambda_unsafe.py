@@ -31,9 +31,11 @@ MESSAGE = Message(
         Wording("Requested the deserialization of a Lambda layer"),
         Wording("layer is a Python lambda. Deserialization is unsafe"),
         Wording(
-            "Deserializing it is unsafe. If you trust the source of the config artifact", r"Deserializing it is unsafe"
+            "Deserializing it is unsafe. If you trust the source of the config artifact",
+            r"[Ll]ambda.{0,300}?Deserializing it is unsafe",
         ),
-        Wording("safe_mode=False", beside="ambda"),
+        Wording("passing `safe_mode=False`", r"Python `?lambda`?|`Lambda` layer|`lambda` object"),
+        Wording("you can pass `safe_mode=False`", r"Python `?lambda`?|`lambda` object"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

@@ -8,7 +8,18 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     kind, arguments = read.get("layer_class", "The layer"), read.get("arguments", "an argument")
-    if "input_shape" in arguments or "input_dim" in arguments or "input_length" in arguments:
+    if "old" in read and read.says("load_model", "from_config", "model_from_json", "load_weights"):
+        return Cause(
+            f"A layer in the file has “{arguments}”, which this Keras does not take: most often another version of Keras wrote the file.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "See the versions, and read the file by the one that wrote it.",
+                    "pip list | grep -i -E 'tensorflow|keras'",
+                ),
+            ),
+        )
+    if "old" not in read and any(name in arguments for name in ("input_shape", "input_dim", "input_length")):
         return Cause(
             f"{kind} takes no {{{arguments}}} in Keras 3: the shape of the input is a layer of its own.",
             Certainty.CERTAIN,
@@ -19,7 +30,7 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
-    if "weights" in arguments:
+    if "'weights'" in arguments:
         return Cause(
             f"{kind} takes no “weights” in Keras 3.",
             Certainty.CERTAIN,
@@ -31,7 +42,7 @@ def _explain(read: Read) -> Cause:
             ),
         )
     return Cause(
-        f"{kind} takes no {{{arguments}}}: it is misspelt, of an older Keras, or belongs to another layer.",
+        f"{kind} takes no {{{arguments}}}: it is misspelt, of an older or newer Keras, or belongs to another layer.",
         Certainty.CERTAIN,
         (Step("See what it takes.", f"help(keras.layers.{kind if kind.isidentifier() else 'Dense'})"),),
     )
@@ -47,7 +58,9 @@ MESSAGE = Message(
             unless="when deserializing",
         ),
         Wording(
-            "Keyword argument not understood", r"not understood:',? ?'(?P<arguments>\w{1,60})'", unless="deserializ"
+            "Keyword argument not understood",
+            r"(?P<old>not) understood:',? ?'(?P<arguments>\w{1,60})'",
+            unless="deserializ",
         ),
     ),
     explain=_explain,

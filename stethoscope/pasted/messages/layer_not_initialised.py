@@ -17,6 +17,17 @@ def _of_layers(values: Mapping[str, str]) -> bool:
 
 
 def _explain(read: Read) -> Cause:
+    if "attribute" not in read and read.says("deepcopy", "copy.py", "pickle", "joblib"):
+        return Cause(
+            "An object of a Keras class was copied or unpickled, which makes it without running its `__init__`; or a class of your own does not run the one of Keras first.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Copy a model by Keras.",
+                    "copy = keras.models.clone_model(model)\ncopy.set_weights(model.get_weights())",
+                ),
+            ),
+        )
     kind = read.get("type", "The class")
     asked = f" “{read.get('attribute')}” is set there, and {kind} has it not." if "attribute" in read else ""
     return Cause(

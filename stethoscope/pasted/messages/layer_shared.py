@@ -7,6 +7,18 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if "only" in read:
+        return Cause(
+            f"Call number {read.get('number')} of a layer was asked for, counted from 0, and it was called {read.get('only')} times.",
+            Certainty.CERTAIN,
+            (Step("The first call is 0.", "layer.get_output_at(0)"),),
+        )
+    if "sequential" in read:
+        return Cause(
+            f"{read.layer('A layer')} is used in another model already, and a Sequential model of this Keras takes layers that nothing else uses.",
+            Certainty.CERTAIN,
+            (Step("Make it anew, or use a functional model.", "model = keras.Model(base.input, head(base.output))"),),
+        )
     return Cause(
         f"{read.layer('A layer')} was called more than once (a base network inside of a larger one is called anew, on its own input and on that of the larger), so it has several inputs and outputs, and which is meant was not said.",
         Certainty.CERTAIN,
@@ -30,9 +42,12 @@ MESSAGE = Message(
         ),
         Wording(
             "A layer added to a Sequential model must not already be connected somewhere else",
-            r"received layer (?P<layer>[\w./-]{1,80})",
+            r"(?P<sequential>Sequential).{0,200}?received layer (?P<layer>[\w./-]{1,80})",
         ),
-        Wording("Asked to get output at node", r"Asked to get output at node (?P<node>\d{1,3})"),
+        Wording(
+            "Asked to get output at node",
+            r"Asked to get output at node (?P<number>\d{1,3}), but the (?:layer|operation) has only (?P<only>\d{1,3})",
+        ),
         Wording("The layer has multiple inbound nodes"),
     ),
     explain=_explain,

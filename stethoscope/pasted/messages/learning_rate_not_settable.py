@@ -7,8 +7,19 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if "name" in read:
+        return Cause(
+            f"A callback asks the optimizer for “{read.get('name')}” and it has none: an optimizer of tf.train or of another package, one in a wrapper, or one of another Keras than the callback (it was called lr before, learning_rate today).",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Optimizer and callback out of one package.",
+                    "model.compile(keras.optimizers.Adam(0.001), 'mse')\nkeras.callbacks.LearningRateScheduler(schedule)",
+                ),
+            ),
+        )
     return Cause(
-        "The optimizer got a schedule, which sets the rate at each step; ReduceLROnPlateau and LearningRateScheduler want to set it, too.",
+        "The optimizer got a schedule, which sets the rate at each step; and something else sets it, too: ReduceLROnPlateau, LearningRateScheduler, or a line of your own.",
         Certainty.CERTAIN,
         (
             Step(
@@ -27,8 +38,8 @@ MESSAGE = Message(
     id="learning-rate-not-settable",
     title="A callback wants to set a rate that a schedule sets",
     wordings=(
-        Wording('Optimizer must have a "lr" attribute'),
-        Wording('Optimizer must have a "learning_rate" attribute'),
+        Wording('Optimizer must have a "lr" attribute', r'"(?P<name>lr)"'),
+        Wording('Optimizer must have a "learning_rate" attribute', r'"(?P<name>learning_rate)"'),
         Wording("hence its learning rate is not settable"),
         Wording("'learning rate is not settable'"),
         Wording("learning rate is not settable"),

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
-from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording, shown
 
 
 def _explain(read: Read) -> Cause:
     scores, labels = read.shape("scores"), read.shape("labels")
-    if scores and labels and len(scores) == len(labels) == 2 and scores[1] != labels[1]:
+    if scores and labels and len(labels) == 2 and labels[1] == 1:
+        return Cause(
+            f"The scores are {shown(scores)} and the labels {shown(labels)}: one number for each row, as class numbers are, beside a loss that wants them one-hot.",
+            Certainty.LIKELY,
+            (
+                Step("Class numbers.", "model.compile('adam', 'sparse_categorical_crossentropy')"),
+                Step("Or one-hot.", "y = keras.utils.to_categorical(y)"),
+            ),
+        )
+    if scores and labels and len(scores) == len(labels) == 2 and scores[0] == labels[0] and scores[1] != labels[1]:
         return Cause(
             f"The last layer has {scores[1]} units and the labels are one-hot of {labels[1]} classes; they have to be equal.",
             Certainty.CERTAIN,
@@ -21,7 +30,7 @@ def _explain(read: Read) -> Cause:
         )
     if scores and labels:
         return Cause(
-            f"There are scores for {scores[0]} rows and labels for {labels[0]}: axes were merged on one side only (a reshape with a wrong size, a Flatten that is missing or too much), or pictures and masks differ in size.",
+            f"The scores are {shown(scores)} and the labels {shown(labels)}: axes were merged on one side only (a reshape with a wrong size, a Flatten that is missing or too much), or pictures and masks differ in size.",
             Certainty.LIKELY,
             (Step("Follow the number of rows through the model.", "print(model.output_shape, x.shape, y.shape)"),),
         )

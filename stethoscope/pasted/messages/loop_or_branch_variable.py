@@ -12,7 +12,7 @@ def _explain(read: Read) -> Cause:
     types = f": it is {read.get('first')} before and {read.get('then')} after one round" if "then" in read else ""
     return Cause(
         f"In a traced function, “{name}” has to be a tensor of one type on every way through an if on tensors, and before a loop begins{how}{types}.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY if "unset" in read else Certainty.CERTAIN,
         (
             Step(
                 "Set it before the loop and in both branches, with the same type.",
@@ -40,7 +40,7 @@ MESSAGE = Message(
             "before the loop, but dtype",
             r"'(?P<variable>[\w.]{1,60})' has dtype (?P<first>\w{1,20}) before the loop, but dtype (?P<then>\w{1,20})",
         ),
-        Wording("is used before assignment", r"'(?P<variable>[\w.]{1,60})' is used before assignment"),
+        Wording("is used before assignment", r"'(?P<variable>[\w.]{1,60})' is (?P<unset>used before assignment)"),
     ),
     explain=_explain,
     ways=(ways.LAYERS,),

@@ -22,7 +22,7 @@ def _explain(read: Read) -> Cause:
         )
     if "one" in read:
         return Cause(
-            f"A matrix product of {read.get('one')} columns with {read.get('other')} rows: they have to be equal. The data has another number of features than the layer was built for, or is not flattened.",
+            f"A matrix product of {read.get('one')} columns with {read.get('other')} rows: they have to be equal. The data has another number of features than the layer was built for, or is not flattened; or the order of a product of your own is wrong.",
             Certainty.CERTAIN,
             (Step("Look at what comes in and at the kernel.", "print(x.shape, layer.kernel.shape)"),),
         )
@@ -40,7 +40,7 @@ MESSAGE = Message(
         Wording("Matrix size-incompatible", rf"In\[0\]: (?P<first>{SHAPE}), In\[1\]: (?P<second>{SHAPE})"),
         Wording(
             "Dimensions must be equal, but are",
-            r"are (?P<one>\d{1,12}) and (?P<other>\d{1,12}) for '?(?P<node>[^' ]{1,160})",
+            r"are (?P<one>\d{1,12}) and (?P<other>\d{1,12}) for .{0,200}?MatMul",
             beside="MatMul",
         ),
         Wording("Matrix size-incompatible"),

@@ -21,7 +21,7 @@ def _explain(read: Read) -> Cause:
         else f"shortcut = keras.layers.Dense({second[-1] if second else 'units'})(shortcut)"
     )
     return Cause(
-        f"{shown(first)} and {shown(second)} (without the axis of rows) are added or multiplied and have to be equal. A shortcut goes past a layer that changes the number of features or the size.",
+        f"{shown(first)} and {shown(second)} (without the axis of rows) are added or multiplied and have to be equal, or 1 where they differ. Often a shortcut goes past a layer that changes the number of features or the size.",
         Certainty.CERTAIN,
         (
             Step("Bring the shortcut to the shape of the branch.", fix),

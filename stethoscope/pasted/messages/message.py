@@ -21,6 +21,15 @@ SHAPE = r"[\[(]?(?:[\d?\-]+|None)?(?:, ?(?:[\d?\-]+|None))*,?[\])]?"
 """A shape as TensorFlow 1 to 2, Keras and ONNX write it: [32,10], (None, 28, 28), (?, 3), ()."""
 
 
+DATA_SET = (
+    r"(?:DatasetV1Adapter|_TensorDataset|_?(?:Batch|Cache|Concatenate|DirectedInterleave|Filter|FlatMap|FixedLengthRecord"
+    r"|Flat|Generator|GroupBy\w{1,20}|Interleave|Map|MapAndBatch|Options|PaddedBatch|ParallelBatch|ParallelInterleave|ParallelMap"
+    r"|Prefetch|Range|Rebatch|Repeat|Scan|Shard|Shuffle|ShuffleAndRepeat|Skip|Snapshot|Take|TakeWhile|TensorSlice|TextLine"
+    r"|TFRecord|Unbatch|Window|Zip|Variant|_Fork)Dataset(?:V[12])?(?:V1Adapter)?)"
+)
+"""The classes of tf.data; other libraries have data sets of other names."""
+
+
 class Certainty(StrEnum):
     """How sure the cause is."""
 

@@ -7,6 +7,23 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if "several" in read:
+        return Cause(
+            "The labels have more than two classes, and precision, recall and F1 of two classes were asked for (average='binary').",
+            Certainty.CERTAIN,
+            (Step("Say how the classes are averaged.", "f1_score(y_true, y_pred, average='macro')"),),
+        )
+    if "unknown" in (read.get("first"), read.get("second")):
+        return Cause(
+            "One of the two is of a type that scikit-learn does not take for labels: an array of objects, as of mixed numbers and texts, or of None.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "See both, and give them one type.",
+                    "print(y_true.dtype, y_pred.dtype)\ny_true = y_true.astype(int)",
+                ),
+            ),
+        )
     first, second = read.get("first", "one kind"), read.get("second", "another")
     hint = (
         "probabilities, not classes"
@@ -15,7 +32,7 @@ def _explain(read: Read) -> Cause:
     )
     return Cause(
         f"The truth is {first} and the prediction is {second}: one of them is still {hint}. A metric of classes compares one class number with one class number.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY if "continuous" in first + second else Certainty.CERTAIN,
         (
             Step(
                 "Make class numbers of both.",
@@ -34,7 +51,7 @@ MESSAGE = Message(
             "Classification metrics can't handle a mix of",
             r"mix of (?P<first>[\w-]{1,40}) and (?P<second>[\w-]{1,40}) targets",
         ),
-        Wording("Target is multiclass but average='binary'", r"Target is (?P<first>multiclass) but"),
+        Wording("Target is multiclass but average='binary'", r"Target is (?P<several>multiclass) but"),
     ),
     explain=_explain,
     ways=(ways.CHECK,),

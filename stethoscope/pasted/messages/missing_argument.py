@@ -9,9 +9,15 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     function, argument = read.get("function", "The call"), read.get("argument", "an argument")
     layer = function.endswith(".__init__")
+    if "wanted" in read and (read.number("found") or 0) > (read.number("wanted") or 0):
+        return Cause(
+            f"{function}() takes {read.get('wanted')} arguments and got {read.get('found')} (“self” is counted): more than it takes.",
+            Certainty.CERTAIN,
+            (Step("See what it takes.", "help(function)"),),
+        )
     if "wanted" in read:
         return Cause(
-            f"{function}() takes {read.get('wanted')} arguments and got {read.get('found')} (“self” is counted): one is left out, as the shape in a call of build of the base class.",
+            f"{function}() takes {read.get('wanted')} arguments and got {read.get('found')} (“self” is counted): something is left out, such as the shape in a call of build of the base class.",
             Certainty.CERTAIN,
             (Step("Hand on what came.", "def build(self, input_shape):\n    super().build(input_shape)"),),
         )

@@ -14,6 +14,15 @@ def _explain(read: Read) -> Cause:
         if kind != "the layer"
         else "A layer of another Keras than the model was added."
     )
+    if read.says("should have a single output tensor"):
+        return Cause(
+            "A layer in a Sequential gives several outputs, and the next takes one.",
+            Certainty.CERTAIN,
+            (Step("Build it as a functional model.", "model = keras.Model(inputs, outputs)"),),
+        )
+    other = kind.startswith(
+        ("tf_keras.", "tensorflow_hub", "keras.engine", "keras.layers.", "tensorflow.python.keras", "keras.src.engine")
+    )
     steps = [
         Step(
             "Take all of it from one package: keras (Keras 3), or tf_keras (Keras 2).",
@@ -55,15 +64,24 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
-    elif kind in ("type", "builtins.type") or kind.endswith("type"):
+    elif kind in ("type", "builtins.type"):
         return Cause(
             "A class was added instead of a layer: its brackets are missing.",
             Certainty.CERTAIN,
             (Step("Make one.", "keras.layers.Flatten()   # not keras.layers.Flatten"),),
         )
+    if kind != "the layer" and not other and not hub:
+        return Cause(
+            f"What was added is of type {kind}, which this Keras does not take for a layer: a tensor, a list or a function instead of a layer, or a layer of another Keras (keras, tf.keras, tf_keras).",
+            Certainty.LIKELY,
+            (
+                Step("One layer after another, each made with its brackets.", "model.add(keras.layers.Dense(10))"),
+                *steps,
+            ),
+        )
     return Cause(
         f"{told} tf.keras is Keras 3 since TensorFlow 2.16; tensorflow_hub, tf_keras, keras_cv and older packages bring layers of Keras 2.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN if kind.startswith(("tf_keras.", "tensorflow_hub")) else Certainty.LIKELY,
         tuple(steps),
     )
 
@@ -83,6 +101,7 @@ MESSAGE = Message(
         Wording("Unknown initializer: GlorotUniform"),
         Wording("'Node' object has no attribute 'output_masks'"),
         Wording("All layers in a Sequential model should be"),
+        Wording("All layers in a Sequential model should have a single output tensor"),
         Wording("Only instances of `keras.Layer`"),
         Wording(
             "<tf_keras.src",

@@ -7,6 +7,12 @@ from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message
 
 
 def _explain(read: Read) -> Cause:
+    if "tensor" in read:
+        return Cause(
+            f"The placeholder “{read.get('tensor')}” takes {read.get('wanted')} and was fed {read.get('found')}.",
+            Certainty.CERTAIN,
+            (Step("Look at both.", "print(placeholder.shape, x.shape)"),),
+        )
     wanted, found = read.shape("wanted"), read.shape("found")
     look = Step("Look at both.", "print(x.shape, model.input_shape)")
     if wanted is None or found is None:

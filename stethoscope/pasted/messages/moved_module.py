@@ -23,7 +23,7 @@ def _explain(read: Read) -> Cause:
                 Step("Old code as it is needs TensorFlow 1.15 and Python 3.7."),
             ),
         )
-    if name == "ImageDataGenerator":
+    if name == "ImageDataGenerator" and module.startswith("keras.") and "v2" not in module and "image" in module:
         return Cause(
             f"{told} is not in Keras 3, whose public modules leave it out; tf.keras still has it, and warns. Today a data set of files and layers that change pictures do what it did.",
             Certainty.CERTAIN,

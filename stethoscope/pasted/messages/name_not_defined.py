@@ -7,6 +7,18 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("func_load", "deserialize_lambda", "load_model", "from_config"):
+        return Cause(
+            f"“{read.get('name', 'A name')}” is not defined where it is used. While a model is loaded or rebuilt: a Lambda layer keeps its function without the imports around it. Else an import is missing.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Give it while loading.",
+                    "model = keras.models.load_model(path, custom_objects={'tf': tf}, safe_mode=False)",
+                ),
+                Step("Better: a layer of your own instead of the Lambda."),
+            ),
+        )
     name = f"“{read.get('name')}”" if "name" in read else "A name"
     return Cause(
         f"{name} is used before anything gave it a value: an import is missing, a cell above was not run (or the kernel was restarted), or it is misspelt.",

@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     tensor = f"“{read.get('tensor')}”" if "tensor" in read else "A tensor"
     return Cause(
-        f"{tensor} held NaN when its histogram was to be written: the training had gone to NaN before. The summary only noticed it.",
+        f"{tensor} held NaN when its histogram was to be written: something before it had gone to NaN. The summary only noticed it.",
         Certainty.CERTAIN,
         (
             Step(

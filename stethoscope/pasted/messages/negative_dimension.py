@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message, Read, Step, Wording, shown
+
+
+def _of_windows(read: Read) -> bool:
+    """Whether the text itself speaks of a convolution or a pooling."""
+    if "kernel" in read:
+        return bool(re.search(r"subtracting \d+ from \d+ for .{0,160}?(?:[Cc]onv|[Pp]ool|Patches)", read.text))
+    return True
 
 
 def _explain(read: Read) -> Cause:
@@ -20,6 +29,12 @@ def _explain(read: Read) -> Cause:
         "Keep the size in convolutions, pool less often, or give larger pictures.",
         "keras.layers.Conv2D(64, 3, padding='same', activation='relu')",
     )
+    if "bare" in read:
+        return Cause(
+            "A size that was computed came out below 0: a convolution or pooling without padding over a picture that is smaller than its kernel, or a length of your own that went below 0 (a crop, a difference).",
+            Certainty.LIKELY,
+            (same, Step("See how the size goes down, layer by layer.", "model.summary()")),
+        )
     if (
         shape is not None
         and len(shape) == 4
@@ -38,7 +53,7 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         f"{told} Each convolution without padding and each pooling makes the picture smaller, and here it is smaller than the kernel.".strip(),
-        Certainty.CERTAIN,
+        Certainty.CERTAIN if _of_windows(read) else Certainty.POSSIBLE,
         (same, Step("See how the size goes down, layer by layer.", "model.summary()")),
     )
 
@@ -56,7 +71,7 @@ MESSAGE = Message(
             rf"output size would be (?:zero or )?negative\. Received:? `?inputs? shape=(?P<shape>{SHAPE})`?, `?kernel shape=(?P<kernel_shape>{SHAPE})`?",
         ),
         Wording("Computed output size would be", r"output size would be (?:zero or )?negative"),
-        Wording("Dimension -", r"Dimension -\d{1,9} must be >= 0"),
+        Wording("Dimension -", r"(?P<bare>Dimension) -\d{1,9} must be >= 0"),
         Wording("One of the dimensions in the output is <= 0", r"in the output is <= 0"),
     ),
     explain=_explain,

@@ -14,7 +14,7 @@ def _explain(read: Read) -> Cause:
     inside = ", ".join(f"'{name}': self.{name}" for name in names)
     return Cause(
         f"{kind} takes arguments{listed} and does not say how they are saved: a saved model holds settings, not Python objects. It shows at the first checkpoint.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY if "bare" in read else Certainty.CERTAIN,
         (
             Step(
                 "Return them from get_config.",
@@ -42,7 +42,7 @@ MESSAGE = Message(
         Wording("Please implement `get_config()`"),
         Wording("Model subclasses must implement `get_config()`"),
         Wording("Learning rate schedule must override get_config"),
-        Wording("raise NotImplementedError", beside="get_config"),
+        Wording("raise NotImplementedError", r"(?P<bare>raise) NotImplementedError", beside="get_config"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

@@ -8,8 +8,8 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     return Cause(
-        "Between the loss and the weights the path is cut, so there is no gradient to follow: argmax, rounding, a comparison or a cast to whole numbers; NumPy or .numpy() in the loss; a computation outside of the tape; or a loss that does not use the output at all (fit without targets, loss=None).",
-        Certainty.CERTAIN,
+        "Between the loss and the weights the path is cut, so there is no gradient to follow: argmax, rounding, a comparison or a cast to whole numbers; NumPy or .numpy() in the loss; a computation outside of the tape; a loss that does not use the output at all (fit without targets, loss=None); or weights of another model that are asked for.",
+        Certainty.LIKELY if "some" in read else Certainty.CERTAIN,
         (
             Step(
                 "See where it is cut: which gradients are None.",
@@ -36,9 +36,10 @@ MESSAGE = Message(
             r"No gradients provided for any variable(?:: \(?\[(?P<variables>[^\]]{1,200}))?",
         ),
         Wording(
-            "has `None` for gradient", r"(?:<tf\.Variable '(?P<variables>[^']{1,100})')?.{0,80}has `None` for gradient"
+            "has `None` for gradient",
+            r"(?:<tf\.Variable '(?P<variables>[^']{1,100})')?.{0,80}has `(?P<some>None)` for gradient",
         ),
-        Wording("An operation has `None` for gradient"),
+        Wording("An operation has `None` for gradient", r"`(?P<some>None)`"),
     ),
     explain=_explain,
     ways=(ways.CHECK, ways.ACTIVATIONS),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
-from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.messages.message import DATA_SET, Cause, Certainty, Message, Read, Step, Wording
 
 
 def _explain(read: Read) -> Cause:
@@ -41,10 +41,10 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "has no attribute 'numpy'",
-            r"'(?P<type>SymbolicTensor|Tensor|KerasTensor|Operation|TensorSliceDataset|MapDataset|\w{1,40}Dataset)' object has no attribute 'numpy'",
+            rf"'(?P<type>SymbolicTensor|Tensor|KerasTensor|Operation|{DATA_SET})' object has no attribute 'numpy'",
         ),
         Wording("numpy() is only available when eager execution is enabled"),
-        Wording("has no attribute '_numpy'"),
+        Wording("has no attribute '_numpy'", r"'(?P<type>\w{0,20}Tensor)' object has no attribute '_numpy'"),
     ),
     explain=_explain,
     ways=(ways.CHECK,),

@@ -10,7 +10,9 @@ def _explain(read: Read) -> Cause:
     version = f" (here {read.get('version').rstrip('.')})" if "version" in read else ""
     return Cause(
         f"A compiled library was built for another NumPy than the one installed{version}: the one is older than the other, or NumPy is there twice. Builds for NumPy 1 do not run under NumPy 2; TensorFlow takes NumPy 2 from 2.18 on.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY
+        if "loose" in read and not read.says("module compiled against API version", "compiled using NumPy 1.x")
+        else Certainty.CERTAIN,
         (
             Step(
                 "Take the NumPy it was built for, or a newer build of the library.",
@@ -31,7 +33,7 @@ MESSAGE = Message(
             r"cannot be run in NumPy (?P<version>[\d.]{1,12})",
         ),
         Wording("_ARRAY_API not found"),
-        Wording("numpy.core.multiarray failed to import"),
+        Wording("numpy.core.multiarray failed to import", r"(?P<loose>failed) to import"),
         Wording("numpy.dtype size changed, may indicate binary incompatibility"),
         Wording(
             "module compiled against API version",
@@ -39,7 +41,7 @@ MESSAGE = Message(
         ),
         Wording("numpy.ufunc size changed"),
         Wording("numpy.ndarray size changed, may indicate binary incompatibility"),
-        Wording("size changed, may indicate binary incompatibility", beside="numpy"),
+        Wording("size changed, may indicate binary incompatibility", r"(?P<loose>size) changed", beside="numpy"),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

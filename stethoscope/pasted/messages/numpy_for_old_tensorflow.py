@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     if "attribute" in read:
         return Cause(
-            f"np.{read.get('attribute')} was taken out of NumPy (1.24), and a library here still uses it: TensorFlow before 2.11 or so, or one on top of it.",
+            f"np.{read.get('attribute')} was taken out of NumPy (1.24), and what runs here still uses it: a line of your own, TensorFlow before 2.11 or so, or a library on top of it.",
             Certainty.CERTAIN,
             (Step("A newer library, or an older NumPy.", "pip install -U tensorflow\npip install 'numpy<1.24'"),),
         )

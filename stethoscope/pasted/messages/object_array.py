@@ -7,6 +7,15 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if "made" in read and "." not in read.get("type"):
+        return Cause(
+            f"A value of type {read.get('type')} cannot be made a tensor: None stands in it (a size that is not known, as x.shape[0] of an open axis), its parts have different lengths, or it is no number at all.",
+            Certainty.LIKELY,
+            (
+                Step("A size that is not known yet: from the tensor.", "rows = tf.shape(x)[0]   # not x.shape[0]"),
+                Step("See what it is.", "print(type(value), value)"),
+            ),
+        )
     kind = read.get("type")
     ragged = Step("Rows of different lengths: pad them.", "x = keras.utils.pad_sequences(x, maxlen=100)")
     numbers = Step(
@@ -70,7 +79,7 @@ MESSAGE = Message(
         ),
         Wording(
             "Failed to convert object of type",
-            r"Failed to convert object of type <class '(?P<type>[\w.]{1,60})'> to Tensor",
+            r"Failed to convert (?P<made>object) of type <class '(?P<type>[\w.]{1,60})'> to Tensor",
         ),
     ),
     explain=_explain,

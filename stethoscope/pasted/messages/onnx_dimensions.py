@@ -41,7 +41,7 @@ def _explain(read: Read) -> Cause:
         )
     if axis == 0:
         return Cause(
-            f"{told} The model was exported for a fixed number of rows.",
+            f"{told} The model was exported with a fixed length there, most often the number of rows.",
             Certainty.CERTAIN,
             (
                 Step(

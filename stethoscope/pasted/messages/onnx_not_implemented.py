@@ -11,8 +11,8 @@ def _explain(read: Read) -> Cause:
     node = f" (node “{read.get('node').strip()}”)" if read.get("node").strip() else ""
     if version is not None and version < 7:
         return Cause(
-            f"{operator} is of opset {version}{node}; ONNX Runtime takes opset 7 and later.",
-            Certainty.CERTAIN,
+            f"ONNX Runtime has no kernel for {operator} as opset {version} has it{node}: the file is of an opset below 7, or (where the operator has not changed since) the type of its input is not covered, often float16 or float64.",
+            Certainty.LIKELY,
             (
                 Step("Export again with a newer opset.", "python -m tf2onnx.convert --opset 17 …"),
                 Step("Or raise it.", "onnx.version_converter.convert_version(onnx.load('model.onnx'), 13)"),

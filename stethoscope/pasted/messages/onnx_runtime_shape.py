@@ -12,7 +12,7 @@ def _explain(read: Read) -> Cause:
     shapes = (
         f" It got {{{read.get('found')}}} and is to make {{{read.get('wanted')}}} of it." if "wanted" in read else ""
     )
-    if read.says("Failed to allocate memory", "bad_alloc", "BFCArena"):
+    if read.says("Failed to allocate memory", "bad_alloc", "BFCArena::AllocateRawInternal"):
         return Cause(
             f"{named} ran out of memory.",
             Certainty.CERTAIN,

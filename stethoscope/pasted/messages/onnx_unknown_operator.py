@@ -8,6 +8,18 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     operator, version, domain = read.get("operator", "An operator"), read.get("version"), read.get("domain")
+    if "unnamed" in read:
+        return Cause(
+            f"The file has operators of the domain “{domain}” and does not say which opset of it they are of.",
+            Certainty.CERTAIN,
+            (Step("See what it says.", "print(onnx.load('model.onnx').opset_import)"), Step("Export it anew.")),
+        )
+    if domain.startswith(("com.microsoft", "ai.onnx")) and domain != "ai.onnx.contrib":
+        return Cause(
+            f"{operator} is of the domain “{domain}”, which ONNX Runtime has itself: this build or version does not have that operator.",
+            Certainty.LIKELY,
+            (Step("A newer runtime, in its full build.", "pip install -U onnxruntime"),),
+        )
     if domain:
         return Cause(
             f"{operator} belongs to the domain “{domain}”, which plain ONNX Runtime does not have: it is an operator of its own, of an extension or of another runtime.",
@@ -55,7 +67,7 @@ MESSAGE = Message(
             "is not a registered function/op",
             r"Fatal error: (?:(?P<domain>[\w.]{1,60}):)?(?P<operator>\w{1,80})(?:\(-?(?P<version>\d{1,3})\))? is not a registered function/op",
         ),
-        Wording("No opset import for domain", r"No opset import for domain '?(?P<domain>[\w.]{0,60})"),
+        Wording("No opset import for domain", r"(?P<unnamed>No opset import) for domain '?(?P<domain>[\w.]{0,60})"),
         Wording("No Schema registered for", r"No Schema registered for (?P<operator>\w{1,80})"),
         Wording(
             "Unrecognized attribute",

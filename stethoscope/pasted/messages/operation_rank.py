@@ -12,7 +12,9 @@ def _explain(read: Read) -> Cause:
     where = f" (at {operation})" if operation else ""
     return Cause(
         f"{told}{where}: pictures are [batch, height, width, channels], sequences [batch, steps, features]; one picture or row needs its batch axis.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN
+        if wanted or read.says("is not a matrix", "input must be 4-dimensional", "must have rank 4")
+        else Certainty.LIKELY,
         (Step("One row: make a batch of one.", "x = x[None]"), Step("Pictures without channels.", "x = x[..., None]")),
     )
 

@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     named = f"“{read.get('variable')}”" if "variable" in read else "a weight"
     return Cause(
-        f"The optimizer was built for one list of weights and is given {named}, which is not in it: one optimizer for two models or two parts, a model that was made anew in a loop or notebook cell, or layers that were unfrozen after it was built.",
+        f"The optimizer was built for one list of weights and is given {named}, which is not in it. Most often: one optimizer for two models or two parts, a model that was made anew in a loop or notebook cell, or layers that were unfrozen after it was built.",
         Certainty.CERTAIN,
         (
             Step(

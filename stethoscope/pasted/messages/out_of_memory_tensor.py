@@ -6,6 +6,9 @@ from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message, Read, Step, Wording, elements, shown
 from stethoscope.sizes import human_bytes
 
+_NO_MEMORY = r"(?!.{0,400}?(?:No space left|Too many open files|[Qq]uota|429))"
+"""Not what runs out besides memory: the disk, open files, a service's calls."""
+
 
 def _bytes(read: Read) -> int | None:
     shape = read.shape("shape")
@@ -45,16 +48,16 @@ def _explain(read: Read) -> Cause:
         and (shape[-1] or 0) >= 256
         and (shape[1] or 0) <= 64
     ):
-        more = f" Its last two axes are equal ({shape[-1]}): the scores of an attention, which grow with the square of the length."
+        more = f" Its last two axes are equal ({shape[-1]}): feature maps of pictures with channels first, as a card has them, or the scores of an attention, which grow with the square of the length."
         steps.insert(
             0,
             Step(
-                "Shorter texts: half the length is a quarter of this tensor.",
+                "Attention: half the length is a quarter of this tensor. Pictures: half the side is.",
                 f"tokenizer(text, truncation=True, max_length={(shape[-1] or 2) // 2})",
             ),
         )
     elif shape is not None and len(shape) == 2 and (elements(shape) or 0) > 50_000_000:
-        more = " It has two axes: the kernel of a Dense layer (often right after Flatten), an embedding, or the whole data as one tensor."
+        more = " It has two axes: most often the kernel of a Dense layer (often right after Flatten), an embedding, or the whole data as one tensor."
         steps.insert(
             0, Step("A Dense layer after Flatten: pool first.", "x = keras.layers.GlobalAveragePooling2D()(x)")
         )
@@ -66,7 +69,11 @@ def _explain(read: Read) -> Cause:
             )
         )
     return Cause(
-        f"{asked} did not fit {where}.{more}".replace("  ", " ").replace(" .", "."), Certainty.CERTAIN, tuple(steps)
+        f"{asked} did not fit {where}.{more}".replace("  ", " ").replace(" .", "."),
+        Certainty.LIKELY
+        if "loose" in read and not read.says("OOM", "ut of memory", "o allocate", "alloc memory")
+        else Certainty.CERTAIN,
+        tuple(steps),
     )
 
 
@@ -83,8 +90,8 @@ MESSAGE = Message(
         ),
         Wording("failed to allocate memory [Op:", r"\[Op:(?P<operation>\w{1,60})\]"),
         Wording("Out of memory while trying to allocate", r"trying to allocate (?P<size>[\d.]{1,20} ?\w{0,5})"),
-        Wording("ResourceExhaustedError: "),
-        Wording("RESOURCE_EXHAUSTED: "),
+        Wording("ResourceExhaustedError: ", rf"(?P<loose>ResourceExhaustedError): {_NO_MEMORY}"),
+        Wording("RESOURCE_EXHAUSTED: ", rf"(?P<loose>RESOURCE_EXHAUSTED): {_NO_MEMORY}"),
     ),
     explain=_explain,
     ways=(ways.SWEEP, ways.TRAINING_MEMORY),

@@ -7,13 +7,24 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.get("letter") in ("x", "u", "N"):
+        return Cause(
+            f"“\\{read.get('letter')}” in a text of Python begins a character by its number or name; as a part of a path it is not whole.",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "Write it with slashes, or with r before the quote.",
+                    "folder = 'D:/data/x1'\nfolder = r'D:\\data\\x1'",
+                ),
+            ),
+        )
     raw = Step(
         "Write it with slashes, or with r before the quote.", "folder = 'D:/data/train'\nfolder = r'D:\\data\\train'"
     )
     if "escape" in read:
         return Cause(
             "“\\U” in a text of Python begins a character by its number, as in 'C:\\Users': the file was not read further.",
-            Certainty.CERTAIN,
+            Certainty.CERTAIN if read.get("letter") == "U" else Certainty.LIKELY,
             (raw,),
         )
     file = read.get("file")
@@ -36,7 +47,10 @@ MESSAGE = Message(
     wordings=(
         Wording("[WinError 123]", r"\[WinError (?P<code>123)\]"),
         Wording("The filename, directory name, or volume label syntax is incorrect"),
-        Wording("'unicodeescape' codec can't decode bytes", r"(?P<escape>unicodeescape)"),
+        Wording(
+            "'unicodeescape' codec can't decode bytes",
+            r"(?P<escape>unicodeescape)(?:.{0,120}?(?:truncated|malformed) \\(?P<letter>[UuxN]))?",
+        ),
         Wording(
             "[WinError 3] The system cannot find the path specified",
             r"cannot find the path specified: '(?P<file>[^'\n]{1,180})'",

@@ -48,7 +48,7 @@ MESSAGE = Message(
             r"ParseError: (?P<place>\d{1,6}:\d{1,6}) ?: ?(?P<reason>[^\n]{1,160})",
         ),
         Wording("Label map id 0 is reserved for the background label", r"(?P<zero>id 0)"),
-        Wording("Label map ids should be >= 0"),
+        Wording("Label map ids should be >= 0", r"(?P<zero>ids should be)"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

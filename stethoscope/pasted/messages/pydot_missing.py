@@ -8,7 +8,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     return Cause(
-        "plot_model draws by two things that are not installed where the program runs: the package pydot and the program graphviz (dot).",
+        "plot_model draws by two things, the package pydot and the program graphviz (dot), and one of them is not found where the program runs.",
         Certainty.CERTAIN,
         (
             Step(

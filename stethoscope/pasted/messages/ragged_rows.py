@@ -8,9 +8,11 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     shape = f" They agree up to {read.get('shape')} and differ after that." if "shape" in read else ""
+    sure = "axes" in read or read.says("inhomogeneous", "non-rectangular")
     return Cause(
-        f"An array needs rows of one length, and these differ.{shape}",
-        Certainty.CERTAIN,
+        f"An array needs rows of one length, and these differ.{shape}"
+        + ("" if sure else " Or a whole list or array is put where one number belongs."),
+        Certainty.CERTAIN if sure else Certainty.LIKELY,
         (
             Step("Sequences: pad them.", "x = keras.utils.pad_sequences(x, maxlen=100)"),
             Step(

@@ -9,8 +9,9 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     feature = read.get("feature", "A feature").strip()
     return Cause(
-        f"“{feature}” is asked for and the records do not hold it under this name and type: the description of the features differs from what was written.",
-        Certainty.CERTAIN,
+        f"“{feature}” is asked for and the records do not hold it under this name and type: the description of the features differs from what was written"
+        + (", in its type or in how many values it has." if "unparsed" in read else "."),
+        Certainty.LIKELY if "unparsed" in read else Certainty.CERTAIN,
         (
             Step(
                 "See what one record holds.",
@@ -32,7 +33,10 @@ MESSAGE = Message(
             "is required but could not be found", r"Feature: (?P<feature>[^(]{1,80}?) \(data type: (?P<type>\w{1,20})\)"
         ),
         Wording("Data types don't match", r"Key: (?P<feature>[^.,]{1,80})[.,] {1,2}Data types don't match"),
-        Wording("Can't parse serialized Example"),
+        Wording(
+            "Can't parse serialized Example",
+            r"(?:Key: (?P<feature>[^.,]{1,80})[.,].{0,40}?)?(?P<unparsed>Can't parse) serialized",
+        ),
     ),
     explain=_explain,
     ways=(ways.DATA,),

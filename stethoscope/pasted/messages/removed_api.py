@@ -32,7 +32,6 @@ def _explain(read: Read) -> Cause:
         "reset_default_graph",
         "app",
         "flags",
-        "train",
         "log",
         "random_uniform",
         "random_normal",
@@ -52,11 +51,13 @@ def _explain(read: Read) -> Cause:
         "gfile",
         "read_file",
         "string_to_number",
-        "select",
-        "mul",
-        "pack",
-        "sub",
     }
+    if read.says("partially initialized module"):
+        return Cause(
+            f"{told} is asked for while TensorFlow is still being imported: a file of your own is called tensorflow.py, or two modules import each other.",
+            Certainty.LIKELY,
+            (Step("See which file it is.", "import tensorflow\nprint(tensorflow.__file__)"),),
+        )
     if name == "contrib":
         return Cause(
             "tf.contrib was taken out of TensorFlow 2; its parts live on in other packages (tf_slim, tensorflow_addons) or nowhere.",
@@ -66,7 +67,7 @@ def _explain(read: Read) -> Cause:
                 Step("Old code as it is needs TensorFlow 1.15 and Python 3.7."),
             ),
         )
-    if name in gone and "module" not in read:
+    if name in gone and "module" not in read and "python_2" not in read:
         return Cause(
             f"{told} is of TensorFlow 1 and not in TensorFlow 2; the program was written for TensorFlow 1.",
             Certainty.CERTAIN,
@@ -115,7 +116,7 @@ MESSAGE = Message(
         Wording("has no attribute", r"module '(?P<package>keras[\w.]{0,60})' has no attribute '(?P<name>\w{1,60})'"),
         Wording(
             "'module' object has no attribute",
-            r"'module' object has no attribute '(?P<name>keras|contrib|placeholder|Session|data|layers|estimator|initialize_all_variables|mul|pack|sub|python_io|compat)'",
+            r"'(?P<python_2>module)' object has no attribute '(?P<name>keras|contrib|placeholder|Session|data|layers|estimator|initialize_all_variables|mul|pack|sub|python_io|compat)'",
         ),
         Wording("module 'tensorflow.compat.v1' has no attribute", r"has no attribute '(?P<name>contrib)'"),
     ),

@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     function, argument = read.get("function", "A function"), read.get("argument", "an argument")
     fit = {"use_multiprocessing", "workers", "max_queue_size", "nb_epoch", "samples_per_epoch", "nb_val_samples"}
-    if argument in fit:
+    if argument in fit and function.rpartition(".")[2].startswith(("fit", "evaluate", "predict")):
         return Cause(
             f"{function} takes no “{argument}” any more.",
             Certainty.CERTAIN,
@@ -49,7 +49,7 @@ def _explain(read: Read) -> Cause:
         )
     if function.rpartition(".")[2] in ("call", "get_config", "build", "compute_output_shape"):
         return Cause(
-            f"{function} is called with “{argument}” and does not take it: Keras hands it on where a model, a wrapper or a layer around calls it so.",
+            f"{function} is called with “{argument}” and does not take it: Keras hands it on where a model, a wrapper or a layer around (or a line of your own) calls it so.",
             Certainty.CERTAIN,
             (Step("Take it in the class.", f"def {function.rpartition('.')[2]}(self, x, {argument}=None):\n    ..."),),
         )

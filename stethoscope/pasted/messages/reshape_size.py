@@ -34,7 +34,7 @@ def _explain(read: Read) -> Cause:
     if values and wanted:
         ratio = max(values, wanted) / min(values, wanted)
         rows = (
-            f" One is {ratio:.0f} times the other: the axis of rows is part of what is reshaped, or is written as a fixed number."
+            f" One is {ratio:.0f} times the other: perhaps the axis of rows is part of what is reshaped, or is written as a fixed number."
             if ratio == int(ratio) and ratio > 1
             else ""
         )

@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     found = f" ({read.get('found').strip()})" if "found" in read else ""
     return Cause(
-        f"pad_sequences takes a list of lists, and one row is a single value{found}: one text was given instead of a list of texts, or rows with one word became plain numbers (in R).",
+        f"pad_sequences takes a list of lists, and one row is a single value{found}. Most often one text was given instead of a list of texts, or rows with one word became plain numbers (in R).",
         Certainty.CERTAIN,
         (
             Step(

@@ -10,8 +10,8 @@ def _explain(read: Read) -> Cause:
     tensor = f"{read.get('tensor')[:80]} " if "tensor" in read else "A tensor "
     if read.says("The Session graph is empty"):
         return Cause(
-            "The session has no graph: in TensorFlow 2 operations run at once and are not put into the default graph.",
-            Certainty.CERTAIN,
+            "The session has no graph: in TensorFlow 2 operations run at once and are not put into the default graph (or, in TensorFlow 1, the graph was reset or is another one).",
+            Certainty.LIKELY,
             (
                 Step(
                     "Old programs: turn eager execution off at the very beginning.",

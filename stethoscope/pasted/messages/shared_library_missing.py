@@ -29,8 +29,17 @@ def _explain(read: Read) -> Cause:
         ),
         "",
     )
+    if library.startswith("libcuda."):
+        return Cause(
+            f"{library} is the library of the card's driver, and it is not found: the driver is missing, or is not handed into the container.",
+            Certainty.CERTAIN,
+            (
+                Step("See the driver.", "nvidia-smi"),
+                Step("In a container: hand the card in.", "docker run --gpus all …"),
+            ),
+        )
     return Cause(
-        f"{library} is a library of the system, not of Python, and is not installed here (usual in containers and on small boards)."
+        f"{library} is a library of the system, not of Python, and is not found here: it is not installed, or not in the path of libraries (usual in containers and on small boards)."
         + (
             " OpenCV wants it for windows; without windows there is a build that does not."
             if library.startswith(("libGL", "libSM", "libX"))

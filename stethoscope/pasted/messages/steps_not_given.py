@@ -7,6 +7,15 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("data tensors as"):
+        return Cause(
+            "x or y is a tensor of the graph, not an array, and has no number of rows that fit could count.",
+            Certainty.CERTAIN,
+            (
+                Step("Give arrays.", "model.fit(np.asarray(x), np.asarray(y), batch_size=32)"),
+                Step("Or say how many batches to take.", "model.fit(x, y, steps_per_epoch=100)"),
+            ),
+        )
     argument = read.get("argument", "steps_per_epoch")
     return Cause(
         f"A generator or a repeated data set has no end that Keras can see, so “{argument}” has to say how many batches to take.",

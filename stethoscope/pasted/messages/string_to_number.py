@@ -24,7 +24,7 @@ def _explain(read: Read) -> Cause:
         else ""
     )
     return Cause(
-        f"Texts are to become {wanted}: the labels or a column of the inputs are still strings.{where}",
+        f"Texts are to become {wanted}: most often the labels or a column of the inputs are still strings.{where}",
         Certainty.CERTAIN,
         (
             Step("Labels: number them once, and keep the order.", "classes, y = np.unique(y, return_inverse=True)"),

@@ -12,8 +12,14 @@ def _explain(read: Read) -> Cause:
         if read.says("dqn.py", "ddpg.py", "/rl/")
         else ""
     )
+    if "scalar" in read:
+        return Cause(
+            "A tensor without axes, one number, is gone through or taken apart.",
+            Certainty.CERTAIN,
+            (Step("Look at its shape.", "print(x.shape)   # () has no parts"),),
+        )
     return Cause(
-        f"len() was asked of a tensor of the graph{' (“' + read.get('tensor') + '”)' if 'tensor' in read else ''}, which has no length while the model is built. Libraries for TensorFlow 1 do so.{rl}",
+        f"len() was asked of a tensor of the graph{' (“' + read.get('tensor') + '”)' if 'tensor' in read else ''}, which has no length while the model is built. Often a library for TensorFlow 1 does so.{rl}",
         Certainty.CERTAIN,
         (
             Step("Ask for the shape.", "x.shape[0]   # tf.shape(x)[0] where it is only known at run time"),
@@ -31,7 +37,7 @@ MESSAGE = Message(
         Wording("Keras symbolic inputs/outputs do not implement `__len__`"),
         Wording("len is not well defined for symbolic Tensors", r"symbolic Tensors\. \((?P<tensor>[\w/.:-]{1,120})\)"),
         Wording("len is not well defined for a symbolic Tensor"),
-        Wording("Cannot iterate over a scalar tensor"),
+        Wording("Cannot iterate over a scalar tensor", r"(?P<scalar>scalar)"),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

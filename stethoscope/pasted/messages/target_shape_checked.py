@@ -17,7 +17,7 @@ def _explain(read: Read) -> Cause:
         )
     if read.get("loss") == "categorical_crossentropy":
         return Cause(
-            f"The labels are {shown(found)}, class numbers, and categorical_crossentropy wants them one-hot.",
+            f"The labels are {shown(found)}, one number for each, and categorical_crossentropy wants them one-hot.",
             Certainty.CERTAIN,
             (
                 Step("Take the sparse loss.", 'model.compile(optimizer, loss="sparse_categorical_crossentropy")'),
@@ -33,10 +33,19 @@ def _explain(read: Read) -> Cause:
                 Step("Or make them one-hot.", "y = keras.utils.to_categorical(y)"),
             ),
         )
+    if wanted and found and wanted[-1] == 1 and (found[-1] or 0) > 1:
+        return Cause(
+            f"{layer} and its loss take one number for each label, and the labels are {shown(found)}: one-hot labels beside a sparse loss, or one unit for {found[-1]} values.",
+            Certainty.LIKELY,
+            (
+                Step("One-hot labels.", 'model.compile(optimizer, loss="categorical_crossentropy")'),
+                Step("Or as many units as values.", f"keras.layers.Dense({found[-1]})"),
+            ),
+        )
     said = shown(wanted) if wanted is not None else f"{read.get('axes', 'other')} axes"
     return Cause(
         f"{layer} gives {said} and the labels are {shown(found)}: units and labels have to agree.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY if "unsaid" in read else Certainty.CERTAIN,
         (
             Step(
                 "Look at both, then change the units of the last layer or the labels.",
@@ -64,7 +73,7 @@ MESSAGE = Message(
         ),
         Wording(
             "but got array with shape",
-            rf"expected (?P<layer>[\w/.-]{{1,80}}) to have shape ?(?P<wanted>{SHAPE}) but got array with shape (?P<found>{SHAPE})",
+            rf"(?P<unsaid>expected) (?P<layer>(?![\w/.-]{{0,80}}input)[\w/.-]{{1,80}}) to have shape ?(?P<wanted>{SHAPE}) but got array with shape (?P<found>{SHAPE})",
             unless="rror when checking",
         ),
     ),

@@ -7,6 +7,23 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if "names" in read:
+        return Cause(
+            f"compile was given losses or metrics under a name that no output has: {read.get('names')}",
+            Certainty.CERTAIN,
+            (Step("See the names of the outputs.", "print(model.output_names)"),),
+        )
+    if read.says("`metrics` argument", "`loss` argument", "`sample_weight`", "`weighted_metrics` argument"):
+        return Cause(
+            "The model has several outputs, and losses, metrics or weights were not given for them as the message says.",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "By the names of the outputs.",
+                    "model.compile('adam', loss={'a': 'mse', 'b': 'mse'}, metrics={'a': ['mae'], 'b': ['mae']})",
+                ),
+            ),
+        )
     told = f" Targets: {read.get('targets')}; outputs: {read.get('outputs')}." if "outputs" in read else ""
     return Cause(
         f"A model with several outputs wants a target for each, in the same structure: a dict by the names of the output layers, or a list in their order.{told}",
@@ -32,7 +49,7 @@ MESSAGE = Message(
         Wording("For a model with multiple outputs"),
         Wording(
             "Found unexpected losses or metrics that do not correspond to any Model output",
-            r"any Model output: (?P<targets>\S{1,80})",
+            r"any Model output: (?P<names>.{1,80}?)(?:\. Valid|$)",
         ),
         Wording("doesn't match the structure of `y_pred`"),
     ),

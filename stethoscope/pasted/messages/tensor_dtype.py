@@ -8,6 +8,12 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     wanted, found = read.get("wanted", "one type"), read.get("found", "another type")
+    if "value" in read and read.number("value") is not None and "int" in wanted:
+        return Cause(
+            f"{wanted} does not hold the number {read.get('value')}: it is too large, or negative where there is no sign.",
+            Certainty.LIKELY,
+            (Step("A larger type.", "x = tf.constant(value, tf.int64)"),),
+        )
     return Cause(
         f"{wanted} was asked for and the value is {found}. TensorFlow does not convert a tensor by itself.",
         Certainty.CERTAIN,

@@ -35,7 +35,7 @@ MESSAGE = Message(
             r"The tensor '?(?P<tensor>.{1,100}?)'? cannot be accessed here",
         ),
         Wording("An op outside of the function building code is being passed"),
-        Wording("is out of scope."),
+        Wording("is out of scope.", beside="ensor"),
     ),
     explain=_explain,
     ways=(ways.CHECK,),

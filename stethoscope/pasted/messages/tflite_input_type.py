@@ -10,7 +10,7 @@ def _explain(read: Read) -> Cause:
     found, wanted = read.get("found", "one type").upper(), read.get("wanted", "another").upper()
     if wanted in ("UINT8", "INT8") and found.startswith("FLOAT"):
         return Cause(
-            f"The model's input is {wanted} (it was quantised to whole numbers) and {found} came: the values have to be scaled by the input's own scale and zero point, not only converted.",
+            f"The model's input is {wanted} and {found} came. Where its scale is not 0 it was quantised, and the values have to be scaled by the input's own scale and zero point; where it is 0 it takes the bytes of a picture as they are.",
             Certainty.CERTAIN,
             (
                 Step(

@@ -26,7 +26,7 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         f"The tensor arena does not hold the model.{told} The message comes for the first buffer that fails; the next may want more.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN if wanted or read.says("Arena size") else Certainty.LIKELY,
         (
             Step(
                 "Give it more, then ask what it used and cut it back.",

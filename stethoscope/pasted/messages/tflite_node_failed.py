@@ -26,7 +26,7 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
-    if read.says("out of bounds"):
+    if operator.startswith(("GATHER", "EMBEDDING")) and read.says("out of bounds"):
         return Cause(
             f"{operator}{place} was given an index beyond its table: the input holds a number that the model has no row for.",
             Certainty.CERTAIN,

@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     if "file" in read:
         return Cause(
-            f"“{read.get('file')}” cannot be opened: the path is wrong, or the file is empty.",
+            f"“{read.get('file')}” cannot be opened: the path is wrong, or the file is empty or may not be read.",
             Certainty.CERTAIN,
             (
                 Step(

@@ -23,7 +23,7 @@ def _explain(read: Read) -> Cause:
             ),
         )
     return Cause(
-        "The interpreter was asked to set, run or read before it had allocated its tensors (or after a resize, which frees them).",
+        "The interpreter was asked to set, run or read before it had allocated its tensors (after a resize, which frees them, too; or the allocation had failed).",
         Certainty.CERTAIN,
         (
             Step(

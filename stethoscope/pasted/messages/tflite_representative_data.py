@@ -19,8 +19,8 @@ def _explain(read: Read) -> Cause:
             ),
         )
     return Cause(
-        "Full integer quantisation has to see typical inputs to find the range of each tensor, and none were given.",
-        Certainty.CERTAIN,
+        "Full integer quantisation has to see typical inputs to find the range of each tensor, and none were given (or none that reach every tensor).",
+        Certainty.LIKELY if "loose" in read else Certainty.CERTAIN,
         (
             Step(
                 "Give a hundred rows or so, prepared as for the training.",
@@ -39,7 +39,7 @@ MESSAGE = Message(
         Wording("representative_dataset is required"),
         Wording("Provide an input generator for representative_dataset"),
         Wording("Quantization not yet supported for op", r"not yet supported for op: '?(?P<operator>\w{1,60})"),
-        Wording("max_value", r"Failed to quantize"),
+        Wording("max_value", r"(?P<loose>Failed to quantize)"),
     ),
     explain=_explain,
     ways=(ways.CONVERT_INT8,),

@@ -26,7 +26,9 @@ def _explain(read: Read) -> Cause:
         Step("Or write that part by other operators, or take it out of the model (texts, look-ups: before it)."),
     )
     return Cause(
-        f"{named} has no counterpart among TFLite's own operators, so the conversion stops.", Certainty.CERTAIN, steps
+        f"{named} has, as it is used here (its types, shapes and settings count), no counterpart among TFLite's own operators, so the conversion stops.",
+        Certainty.CERTAIN,
+        steps,
     )
 
 

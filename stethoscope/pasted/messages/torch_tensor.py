@@ -7,8 +7,14 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if "card" in read:
+        return Cause(
+            "A tensor of PyTorch lies on the card, and NumPy reads the machine's own memory only.",
+            Certainty.CERTAIN,
+            (Step("Bring it over first.", "x = tensor.detach().cpu().numpy()"),),
+        )
     return Cause(
-        f"{'“' + read.get('argument') + '”' if 'argument' in read else 'An input'} is a tensor of PyTorch, and the model is one of TensorFlow: the tokenizer was asked for PyTorch's tensors.",
+        f"{'“' + read.get('argument') + '”' if 'argument' in read else 'An input'} is a tensor of PyTorch, and what takes it is of TensorFlow. Often a tokenizer was asked for PyTorch's tensors.",
         Certainty.CERTAIN,
         (
             Step("Ask for TensorFlow's.", "inputs = tokenizer(texts, padding=True, return_tensors='tf')   # not 'pt'"),
@@ -24,7 +30,7 @@ MESSAGE = Message(
         Wording("Data of type <class 'torch.Tensor'> is not allowed", r"is accepted for (?P<argument>\w{1,60})"),
         Wording("Data of type <class 'torch.Tensor'> is not allowed"),
         Wording("with an unsupported type (<class 'torch.Tensor'>)"),
-        Wording("can't convert cuda:0 device type tensor to numpy", beside="tensorflow"),
+        Wording("can't convert cuda:0 device type tensor to numpy", r"(?P<card>cuda:0)", beside="tensorflow"),
     ),
     explain=_explain,
     ways=(ways.DATA,),

@@ -10,9 +10,20 @@ def _explain(read: Read) -> Cause:
     layer = read.layer("The layer")
     if "variable" in read:
         layer = f"The layer of “{read.get('variable')}” {read.get('shape')}"
+    if "loose" in read:
+        return Cause(
+            "A shape of which an axis (or even the number of axes) is None is used where all of it has to be known while the graph is built.",
+            Certainty.CERTAIN,
+            (
+                Step("Take it from the tensor instead.", "size = tf.shape(x)   # not x.shape"),
+                Step("Or say the shape in the Input, or after a map.", "x = tf.ensure_shape(x, (None, 3))"),
+            ),
+        )
     return Cause(
         f"{layer} makes its weights by the length of the channels (the last axis), and that is None: an Input without it, a reshape or a function that loses it, or a data set whose shapes are not known.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY
+        if "Shapes used to initialize" in read.text and not read.get("variable").endswith("kernel")
+        else Certainty.CERTAIN,
         (
             Step("Say it in the Input; only sizes and lengths may be None.", "keras.Input((None, None, 3))"),
             Step(
@@ -27,7 +38,10 @@ MESSAGE = Message(
     id="undefined-axis",
     title="The length of an axis is not known where a layer is built",
     wordings=(
-        Wording("Cannot convert a partially known TensorShape", r"TensorShape (?P<shape>\([\w, ]{1,40}\)) to a Tensor"),
+        Wording(
+            "Cannot convert a partially known TensorShape",
+            r"(?P<loose>TensorShape) (?P<shape>\([\w, ]{1,40}\)) to a Tensor",
+        ),
         Wording(
             "Shapes used to initialize variables must be fully-defined",
             rf"Received: shape=(?P<shape>{SHAPE})(?: for variable path='(?P<variable>[^']{{1,120}})')?",
@@ -38,10 +52,10 @@ MESSAGE = Message(
             "The last dimension of the inputs to",
             r"The last dimension of the inputs to .{0,20}?(?P<kind>\w{1,40}).{0,12}? should be defined",
         ),
-        Wording("has undefined rank and the layer requires a defined rank"),
-        Wording("Found `None`"),
-        Wording("is not fully defined (got", rf"is not fully defined \(got (?P<shape>{SHAPE})"),
-        Wording("Cannot infer num from shape", rf"infer num from shape (?P<shape>{SHAPE})"),
+        Wording("has undefined rank and the layer requires a defined rank", r"(?P<loose>undefined rank)"),
+        Wording("Found `None`", r"dimension of the inputs? .{0,60}should be defined"),
+        Wording("is not fully defined (got", rf"(?P<loose>is not fully defined) \(got (?P<shape>{SHAPE})"),
+        Wording("Cannot infer num from shape", rf"(?P<loose>infer num) from shape (?P<shape>{SHAPE})"),
     ),
     explain=_explain,
     ways=(ways.LAYERS, ways.DATA),

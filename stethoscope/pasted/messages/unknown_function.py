@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.raised.members import packages_with
 
 
 def _explain(read: Read) -> Cause:
@@ -20,9 +21,21 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
+    if not read.says("load_model", "model_from_json", "from_config", "Could not locate function", "when deserializing"):
+        return Cause(
+            f"“{name}” is no {what} that Keras knows: misspelt, your own and not handed over as an object, or named by a file that is loaded.",
+            Certainty.LIKELY,
+            (
+                Step("Your own: give the function itself.", "model.compile('adam', loss=focal_loss)"),
+                Step("While loading: give it.", f"keras.models.load_model(path, custom_objects={{'{name}': {name}}})"),
+            ),
+        )
     return Cause(
         f"The file names the {what} “{name}”, but does not hold its code. For predicting it is not needed.",
-        Certainty.CERTAIN,
+        Certainty.CERTAIN
+        if ("function" in read or "other" in read)
+        and not packages_with("".join(part.title() for part in name.split("_")))
+        else Certainty.LIKELY,
         (
             Step("Predict only: load without it.", "model = keras.models.load_model('model.keras', compile=False)"),
             Step(

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+
+_THINGS = ("optimizer", "loss", "metric", "activation", "initializer", "regularizer", "constraint")
+
+
+def _of_keras(values: Mapping[str, str]) -> bool:
+    """Whether it speaks of a thing that Keras knows by name."""
+    return any(word in values["what"] for word in _THINGS)
 
 
 def _explain(read: Read) -> Cause:
@@ -20,8 +29,10 @@ def _explain(read: Read) -> Cause:
             ),
         )
     return Cause(
-        f"“{name}” is no {what} that Keras knows: misspelt, or your own and not handed over as an object.",
-        Certainty.CERTAIN,
+        f"“{name}” is no {what} that Keras knows: misspelt, of another version, or your own and not handed over as an object.",
+        Certainty.CERTAIN
+        if any(word in what for word in _THINGS) and name.strip("'") not in ("None", "")
+        else Certainty.LIKELY,
         (
             Step(
                 "Names are in small letters, or classes.",
@@ -39,6 +50,7 @@ MESSAGE = Message(
         Wording(
             "Could not interpret",
             r"Could not interpret (?P<what>[\w ]{1,40}?)(?: identifier)?: (?P<name>[^{}\"]{1,120}?)(?:$| Traceback|\. )",
+            only=_of_keras,
         ),
         Wording("Unknown optimizer", r"Unknown (?P<what>optimizer): '?(?P<name>\w{1,60})", unless="custom_objects"),
         Wording("Unknown activation function", r"Unknown (?P<what>activation function):? ?'?(?P<name>\w{1,60})"),

@@ -10,10 +10,16 @@ def _explain(read: Read) -> Cause:
     arguments = read.get("arguments") or read.get("argument") or "settings"
     arguments = arguments.replace("'", "")
     kind = read.get("layer_class", "a layer")
-    if "batch_shape" in arguments or "optional" in arguments:
+    if "optional" in arguments and "batch_shape" not in arguments:
+        return Cause(
+            f"{kind} in the file has “{arguments}”, which a newer Keras 3 writes than the one that reads it here (or Keras 2 reads it).",
+            Certainty.LIKELY,
+            (Step("Load it with a newer Keras.", "pip install -U keras tensorflow"),),
+        )
+    if "batch_shape" in arguments:
         return Cause(
             f"“{arguments}” is written by Keras 3, and Keras 2 (TensorFlow up to 2.15, tf_keras) reads the file: it does not know it.",
-            Certainty.CERTAIN,
+            Certainty.CERTAIN if read.says("eserializ", "load_model", "from_config") else Certainty.LIKELY,
             (
                 Step(
                     "Load it with Keras 3.",

@@ -8,8 +8,10 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     return Cause(
-        "Two weights would be written under one name in the HDF5 file: two add_weight without a name (or with the same), or two layers with one name.",
-        Certainty.CERTAIN,
+        "Two weights would be written under one name in the HDF5 file: two add_weight without a name (or with the same), or two layers with one name; or a file that is there already is written into.",
+        Certainty.CERTAIN
+        if read.says("save_weights_to_hdf5_group", "hdf5_format", "h5_format", "save_subset_weights")
+        else Certainty.LIKELY,
         (
             Step(
                 "Give each weight a name of its own.",

@@ -39,7 +39,7 @@ def _explain(read: Read) -> Cause:
     if model == 0:
         return Cause(
             f"{told} The model is not built yet: it does not know its input.",
-            Certainty.CERTAIN,
+            Certainty.LIKELY,
             (
                 Step(
                     "Build it first.",

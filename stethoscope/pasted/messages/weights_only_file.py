@@ -8,8 +8,8 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     return Cause(
-        "The file holds weights only (save_weights, or a ModelCheckpoint with save_weights_only=True), so there is no model in it to load.",
-        Certainty.CERTAIN,
+        "There is no model in the file to load: it holds weights only (save_weights, or a ModelCheckpoint with save_weights_only=True), or something else altogether.",
+        Certainty.LIKELY if read.says("of null") else Certainty.CERTAIN,
         (
             Step(
                 "Build the model as it was, then load its weights.",

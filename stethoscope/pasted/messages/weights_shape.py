@@ -8,17 +8,22 @@ from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message
 
 def _explain(read: Read) -> Cause:
     model, file = read.shape("model"), read.shape("file")
+    given = (
+        "in the file"
+        if read.says("load", "checkpoint", "saved weight", "restore", "hdf5", "Assign requires")
+        else "in what it is given"
+    )
     variable = f"“{read.get('variable')}”" if "variable" in read else "A weight"
     if model is None or file is None:
         return Cause(
-            f"{variable} has another shape in the file than in the model.",
-            Certainty.CERTAIN,
+            f"{variable} has another shape {given} than in the model.",
+            Certainty.LIKELY if "axes don't match array" in read.text else Certainty.CERTAIN,
             (Step("Compare both layer by layer.", "model.summary()"),),
         )
-    told = f"{variable} is {shown(model)} in the model and {shown(file)} in the file."
+    told = f"{variable} is {shown(model)} in the model and {shown(file)} {given}."
     if model and len(model) == len(file) and model[:-1] == file[:-1]:
         return Cause(
-            f"{told} The layer has {model[-1]} units here and had {file[-1]} there: another number of classes or of units.",
+            f"{told} The last axis has {model[-1]} here and {file[-1]} there: another number of classes, units or filters.",
             Certainty.CERTAIN,
             (
                 Step(
@@ -33,7 +38,7 @@ def _explain(read: Read) -> Cause:
         )
     if model and len(model) == len(file) and model[1:] == file[1:]:
         return Cause(
-            f"{told} The layer reads {model[0]} values here and read {file[0]} there: another size of the input, or another layer before it.",
+            f"{told} The first axis has {model[0]} here and {file[0]} there: another size of the input, another layer before it, or (an embedding) another vocabulary.",
             Certainty.CERTAIN,
             (
                 Step("Build it with the input shape of the training.", "keras.Input((224, 224, 3))"),

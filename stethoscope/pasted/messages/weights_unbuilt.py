@@ -21,6 +21,12 @@ def _explain(read: Read) -> Cause:
                 Step("See what the file holds.", "import h5py\nh5py.File('model.weights.h5').visit(print)"),
             ),
         )
+    if read.number("wanted"):
+        return Cause(
+            f"{layer} has another number of weights in the model than in the file.{counts} Its settings differ (a bias, a normalisation without scale), or it is another layer.",
+            Certainty.CERTAIN,
+            (Step("Compare both.", "import h5py\nh5py.File('model.weights.h5').visit(print)\nmodel.summary()"),),
+        )
     return Cause(
         f"{layer} has no weights yet, as the model has not seen a shape.{counts}",
         Certainty.CERTAIN,

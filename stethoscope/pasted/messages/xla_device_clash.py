@@ -7,6 +7,21 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if not read.says("XLA", "xla", "jit_compile"):
+        return Cause(
+            f"“{read.get('variable', 'A resource')}” is on {read.get('home', 'one device').rpartition('device:')[2]} and is used from {read.get('device', 'another').rpartition('device:')[2]}. Most often a function that XLA compiles (jit_compile; Keras 3 turns it on by itself) is called on another device than its weights are on; else a table or iterator of one device is used in a function of another.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Do not compile.",
+                    "model.compile(optimizer, loss, jit_compile=False)\n@tf.function(jit_compile=False)",
+                ),
+                Step(
+                    "Or make and load all of it where it runs.",
+                    "with tf.device('/CPU:0'):\n    model = keras.models.load_model('model.keras')",
+                ),
+            ),
+        )
     home, device = (read.get(name).rpartition("device:")[2] for name in ("home", "device"))
     variable = f"“{read.get('variable')}”" if "variable" in read else "a weight"
     told = f"The function runs on {device} and {variable} is on {home}. " if home and device else ""
