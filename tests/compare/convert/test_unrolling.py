@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stethoscope.compare.convert import converter_to
-from stethoscope.compare.convert.converter import Options
+from stethoscope.compare.convert.converter import CannotConvert, Options
 from stethoscope.compare.convert.float32_graphs import loop_of, unrolled
 from stethoscope.compare.convert.traced import trace
 from tests.compare.convert.sources import Rows, answers, converted, opened
@@ -69,3 +69,21 @@ def test_the_loop_of_a_saved_model_becomes_tflite(package, rows, tmp_path):
         (expected,) = source.runner.predict(feed).values()
         (found,) = answers(made, source, feed, tmp_path / "run").values()
     np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_where_ranges_cannot_be_found_the_advice_converts(tmp_path):
+    import keras
+
+    layers = keras.layers
+    steps = layers.Input((5, 2), name="steps")
+    keras.Model(steps, layers.LSTM(3)(steps)).export(tmp_path / "saved", verbose=False)
+    feed = {"steps": FEED["steps"][:1]}
+    with opened(tmp_path / "saved", feed, tmp_path / "scratch") as source:
+        with pytest.raises(CannotConvert) as refusal:
+            converted(converter_to("tflite-int8"), source, tmp_path / "int8")
+        (loop,) = refusal.value.unsupported
+        assert loop.operator in ("While", "StatelessWhile") and "unroll" not in loop.way_round
+        made = converted(converter_to("tflite-dynamic"), source, tmp_path / "dynamic")
+        (expected,) = source.runner.predict(feed).values()
+        (found,) = answers(made, source, feed, tmp_path / "run").values()
+    np.testing.assert_allclose(found, expected, atol=0.02)
