@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from stethoscope.checks.fixes.script_patch import Edit, ScriptPatch
 from stethoscope.errors import StethoscopeError
@@ -21,6 +21,7 @@ class Spans:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._rows = source.text.split("\n")
+        self._starts = {part.number: list(_starts(part.text)) for part in source.parts}
 
     def text(self, node: Placed) -> str:
         """What a node is written as."""
@@ -88,9 +89,17 @@ class Spans:
     def _at(self, line: int, column: int) -> tuple[int, int]:
         """A part, and the character in it, of a line and a byte within it, as Python counts."""
         part, within = self._source.place(line)
-        rows = part.text.split("\n")
-        characters = len(rows[within - 1].encode("utf-8")[:column].decode("utf-8", "ignore"))
-        return part.number, sum(len(row) + 1 for row in rows[: within - 1]) + characters
+        row = self._rows[line - 1]
+        characters = len(row.encode("utf-8")[:column].decode("utf-8", "ignore"))
+        return part.number, self._starts[part.number][within - 1] + characters
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Where each row of a text begins, in characters."""
+    place = 0
+    for row in text.split("\n"):
+        yield place
+        place += len(row) + 1
 
 
 def patch(source: Source, summary: str, edits: Sequence[Edit]) -> ScriptPatch | None:

@@ -85,6 +85,12 @@ KINDS = {
         + "model.compile('adam', 'mse')\nmodel.fit(np.load('x.npy'), y)",
         ("relu", "linear"),
     ),
+    "targets below 0 behind ReLU": (
+        "script-amount-behind-a-bound",
+        DENSE.format(units=1, end="relu") + "model.compile('adam', 'mse')\n"
+        "model.fit(np.load('x.npy'), np.array([{0}, 1.0, 3.0]))",
+        ("-3.0", "0.5"),
+    ),
     "a metric that nobody asked for": (
         "script-history-key",
         DENSE.format(units=1, end="linear") + "model.compile('adam', 'mse', metrics=['mae'])\n"

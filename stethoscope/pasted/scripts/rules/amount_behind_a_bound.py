@@ -20,7 +20,7 @@ from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Head, Model
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Attribute, Const, Cut, Element, Items, Made, Operation, Value, text
+from stethoscope.pasted.scripts.values import Attribute, Const, Cut, Element, Items, Made, Operation, Value, plain, text
 
 _AMOUNT = re.compile(
     r"(?:^|_| )(?:price|prices|saleprice|median_house_value|medv|salary|income|age|cost|sales|amount|revenue|fare|charges|mpg|duration|temperature)(?:$|_| )",
@@ -35,6 +35,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
     for model in facts.models:
         yield from _several(facts, model)
         yield from _standardised(facts, model)
+        yield from _written_out(facts, model)
         columns = {name for fit in model.calls("fit") if (name := _column(fit.argument("y", 1)))}
         if len(columns) != 1 or len(model.outputs) > 1:
             continue
@@ -121,6 +122,52 @@ def _standardised(facts: Facts, model: Model) -> Iterator[Finding]:
                 _edits(facts, head),
             )
             return
+
+
+def _written_out(facts: Facts, model: Model) -> Iterator[Finding]:
+    """Targets that the script itself names, some of which the last activation cannot say."""
+    head = model.head
+    least = {RELU.name: 0.0, SIGMOID.name: 0.0, TANH.name: -1.0}.get("" if head is None else head.activation or "")
+    if head is None or least is None:
+        return
+    most = float("inf") if head.activation == RELU.name else 1.0
+    for fit in model.calls("fit"):
+        beyond = [one for one in _numbers(fit.argument("y", 1)) if not least <= one <= most]
+        if beyond:
+            yield facts.finding(
+                head.by,
+                Fault.ACTIVATION,
+                Severity.HIGH,
+                0.92,
+                f"A target is {beyond[0]:g}, and {head.activation} at the end cannot say it.",
+                "Leave the activation of the last layer out.",
+                _edits(facts, head),
+            )
+            return
+
+
+def _numbers(value: Value | None) -> list[float]:
+    """The numbers that a list or array is written out with; empty where they are not known."""
+    for _ in range(5):
+        if not isinstance(value, Made) or value.call.method not in (
+            "array",
+            "asarray",
+            "reshape",
+            "constant",
+            "astype",
+        ):
+            break
+        of_library = value.call.name.partition(".")[0] in ("numpy", "tensorflow")
+        value = (value.call.args[0] if value.call.args else None) if of_library else value.call.receiver
+    found: list[float] = []
+    queue = [plain(value)]
+    while queue:
+        one = queue.pop()
+        if isinstance(one, list):
+            queue.extend(one)
+        elif isinstance(one, int | float) and not isinstance(one, bool):
+            found.append(float(one))
+    return found[::-1]
 
 
 def _column(value: Value | None) -> str:
