@@ -6,7 +6,34 @@ from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message, Read, Step, Wording, shown
 
 _ELEMENTWISE = frozenset(
-    ["Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "FloorDiv", "FloorMod", "DivNoNan", "Pow", "Maximum", "Minimum", "SquaredDifference", "Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "Select", "SelectV2", "Atan2", "Xdivy", "Xlogy"]
+    [
+        "Add",
+        "AddV2",
+        "Sub",
+        "Mul",
+        "Div",
+        "RealDiv",
+        "FloorDiv",
+        "FloorMod",
+        "DivNoNan",
+        "Pow",
+        "Maximum",
+        "Minimum",
+        "SquaredDifference",
+        "Equal",
+        "NotEqual",
+        "Greater",
+        "GreaterEqual",
+        "Less",
+        "LessEqual",
+        "LogicalAnd",
+        "LogicalOr",
+        "Select",
+        "SelectV2",
+        "Atan2",
+        "Xdivy",
+        "Xlogy",
+    ]
 )
 """Operations that repeat the smaller tensor along the larger one."""
 
