@@ -5,6 +5,38 @@ from __future__ import annotations
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message, Read, Step, Wording, shown
 
+_ELEMENTWISE = frozenset(
+    [
+        "Add",
+        "AddV2",
+        "Sub",
+        "Mul",
+        "Div",
+        "RealDiv",
+        "FloorDiv",
+        "FloorMod",
+        "DivNoNan",
+        "Pow",
+        "Maximum",
+        "Minimum",
+        "SquaredDifference",
+        "Equal",
+        "NotEqual",
+        "Greater",
+        "GreaterEqual",
+        "Less",
+        "LessEqual",
+        "LogicalAnd",
+        "LogicalOr",
+        "Select",
+        "SelectV2",
+        "Atan2",
+        "Xdivy",
+        "Xlogy",
+    ]
+)
+"""Operations that repeat the smaller tensor along the larger one."""
+
 
 def _explain(read: Read) -> Cause:
     first, second = read.shape("first"), read.shape("second")
@@ -13,6 +45,12 @@ def _explain(read: Read) -> Cause:
         "tf.print(tf.shape(y_true), tf.shape(y_pred))",
     )
     if first is None or second is None:
+        if "one" in read and read.get("operation", "Mul") not in _ELEMENTWISE:
+            return Cause(
+                f"{read.get('operation')} gets tensors with {read.get('one')} and {read.get('other')} values along an axis where it wants equal ones.",
+                Certainty.LIKELY,
+                (look,),
+            )
         if "one" in read:
             return Cause(
                 f"Two tensors meet with {read.get('one')} and {read.get('other')} values along one axis; they have to be equal, or (where one is repeated along the other) one of them 1.",
@@ -80,7 +118,7 @@ MESSAGE = Message(
         Wording("Incompatible shapes: ", rf"Incompatible shapes: (?P<first>{SHAPE}) vs\.? (?P<second>{SHAPE})"),
         Wording(
             "Dimensions must be equal, but are",
-            rf"Dimensions must be equal, but are (?P<one>\d{{1,12}}) and (?P<other>\d{{1,12}}) for .{{0,300}}?(?:with input shapes: (?P<first>{SHAPE}), (?P<second>{SHAPE}))?",
+            r"Dimensions must be equal, but are (?P<one>\d{1,12}) and (?P<other>\d{1,12}) for .{0,200}?(?:\}\} = |op: ')(?P<operation>\w{1,40})",
             unless="MatMul",
         ),
         Wording(

@@ -29,7 +29,7 @@ def _explain(read: Read) -> Cause:
         "Keep the size in convolutions, pool less often, or give larger pictures.",
         "keras.layers.Conv2D(64, 3, padding='same', activation='relu')",
     )
-    if "bare" in read:
+    if "bare" in read or not _of_windows(read):
         return Cause(
             "A size that was computed came out below 0: a convolution or pooling without padding over a picture that is smaller than its kernel, or a length of your own that went below 0 (a crop, a difference).",
             Certainty.LIKELY,
@@ -53,7 +53,7 @@ def _explain(read: Read) -> Cause:
         )
     return Cause(
         f"{told} Each convolution without padding and each pooling makes the picture smaller, and here it is smaller than the kernel.".strip(),
-        Certainty.CERTAIN if _of_windows(read) else Certainty.POSSIBLE,
+        Certainty.CERTAIN,
         (same, Step("See how the size goes down, layer by layer.", "model.summary()")),
     )
 

@@ -34,7 +34,7 @@ MESSAGE = Message(
             "Unsupported return value from function passed to",
             r"function passed to (?P<where>[\w.()]{1,60}): (?P<found>.{1,100}?)(?:\.|$)",
         ),
-        Wording("argument must return a `Dataset` object", r"(?P<flat>Dataset)"),
+        Wording("argument must return a `Dataset` object", r"(?<!`reader` )argument must return a `(?P<flat>Dataset)`"),
         Wording("Could not build a TypeSpec for", r"TypeSpec for (?P<found>.{1,100}?)(?: with type|$)"),
         Wording("Could not build a `TypeSpec` for", r"`TypeSpec` for (?P<found>.{1,100}?)(?: with type|$)"),
     ),
