@@ -304,17 +304,9 @@ def _gpu(pynvml: Any, index: int) -> Gpu:
         driver = _text(pynvml.nvmlSystemGetDriverVersion())
     with contextlib.suppress(pynvml.NVMLError):
         capability = ".".join(str(part) for part in pynvml.nvmlDeviceGetCudaComputeCapability(handle))
-    return Gpu(
-        index,
-        _text(pynvml.nvmlDeviceGetName(handle)),
-        int(memory.total),
-        int(memory.free),
-        int(memory.used),
-        busy,
-        driver,
-        capability,
-        tuple(sorted(holders, key=lambda holder: -(holder.used_bytes or 0))),
-    )
+    held = tuple(sorted(holders, key=lambda holder: -(holder.used_bytes or 0)))
+    sizes = int(memory.total), int(memory.free), int(memory.used)
+    return Gpu(index, _text(pynvml.nvmlDeviceGetName(handle)), *sizes, busy, driver, capability, held)
 
 
 def _card_memory(pynvml: Any, handle: Any) -> Any:

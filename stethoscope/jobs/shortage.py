@@ -27,7 +27,7 @@ _FEW_SAMPLES = 16
 _FILE, _INITIALISED = 2, 3
 """While Keras loads: the file's bytes and the variables; and what initialising the largest layer takes besides. Measured: 1,285
 MiB for one layer of 256 MiB."""
-_CONVERTED = "about eight times to TFLite"
+_CONVERTED = "on the way to TFLite about eight"
 """How often what converts holds the weights at once. Measured: 3.2 GB added for 438 MB, float32 (see docs/benchmarks.md)."""
 _MOST_CHARACTERS, _MOST_DIMENSIONS, _MOST_PROBES = 200, 32, 100
 
@@ -159,8 +159,8 @@ class Shortage:
             return changes + self._of_loading(raising)
         if self.phase in CONVERTING:
             weights = _positive(self.foretold.get("weights_bytes"))
-            size = f", which take {human_bytes(weights)}" if weights else ""
-            text = f"A smaller batch does not help: what converts holds the weights{size}, several times, {_CONVERTED}."
+            size = f" ({human_bytes(weights)})" if weights else ""
+            text = f"A smaller batch does not help: what converts holds the weights{size} several times, {_CONVERTED}."
             more = [self._raise_limit(None)] if raising else []
             return [*changes, (text, None), *more]
         rows = _positive(report.largest_samples_estimate)
