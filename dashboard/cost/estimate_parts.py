@@ -49,7 +49,8 @@ def section(
     state = panel.state(
         "estimate",
         view,
-        "Traces the graph for each batch and makes and frees its tensors in order, as in a process of your own: the peak, the layer where it is, and what is held there. The model is loaded, and not run.",
+        "Traces the graph for each batch and makes and frees its tensors in order, as in a process of your own: the peak, the "
+        "layer where it is, and what is held there. The model is loaded, and not run.",
     )
     if state is None:
         return

@@ -39,3 +39,13 @@ def part_of_split(value: Value | None) -> SplitPart | None:
             return None if found.split is mine.split else found
         found = mine
     return found
+
+
+def cut_from(value: Value | None) -> Value | None:
+    """What `train_test_split` cut a part out of; None for what is no such part."""
+    if not isinstance(value, Element) or not isinstance(value.of, Made) or not isinstance(value.key, Const):
+        return None
+    split, place = value.of.call, value.key.value
+    if not split.name.endswith("train_test_split") or not isinstance(place, int) or place // 2 >= len(split.args):
+        return None
+    return split.args[place // 2]

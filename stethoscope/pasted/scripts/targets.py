@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.pasted.scripts.labels import fed
+from stethoscope.pasted.scripts.splits import cut_from
 from stethoscope.pasted.scripts.values import Attribute, Call, Const, Cut, Element, Items, Made, Value
 
 _SAME = frozenset({"array", "asarray", "astype", "ravel", "flatten", "copy", "to_numpy", "squeeze"})
@@ -21,14 +22,8 @@ def one_for_each_row(fit: Call) -> bool:
             value = value.of
         elif isinstance(value, Made) and value.call.method in ("astype", "to_numpy", "array", "asarray"):
             value = value.call.receiver or (value.call.args[0] if value.call.args else None)
-        elif (
-            isinstance(value, Element)
-            and isinstance(value.of, Made)
-            and value.of.call.name.endswith("train_test_split")
-        ):
-            place = value.key.value if isinstance(value.key, Const) else None
-            split = value.of.call
-            value = split.args[place // 2] if isinstance(place, int) and place // 2 < len(split.args) else None
+        elif whole := cut_from(value):
+            value = whole
         else:
             break
     return (
@@ -46,14 +41,8 @@ def one_number_for_each_row(fit: Call) -> bool:
     for _ in range(10):
         if isinstance(value, Made) and value.call.method in _SAME:
             value = value.call.receiver or (value.call.args[0] if value.call.args else None)
-        elif (
-            isinstance(value, Element)
-            and isinstance(value.of, Made)
-            and value.of.call.name.endswith("train_test_split")
-        ):
-            place = value.key.value if isinstance(value.key, Const) else None
-            split = value.of.call
-            value = split.args[place // 2] if isinstance(place, int) and place // 2 < len(split.args) else None
+        elif whole := cut_from(value):
+            value = whole
         elif isinstance(value, Element) and isinstance(value.key, Cut):
             value = value.of
         else:

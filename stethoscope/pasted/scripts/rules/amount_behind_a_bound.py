@@ -20,7 +20,8 @@ from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Head, Model
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Attribute, Const, Cut, Element, Items, Made, Operation, Value, plain, text
+from stethoscope.pasted.scripts.splits import cut_from
+from stethoscope.pasted.scripts.values import Attribute, Cut, Element, Items, Made, Operation, Value, plain, text
 
 _AMOUNT = re.compile(
     r"(?:^|_| )(?:price|prices|saleprice|median_house_value|medv|salary|income|age|cost|sales|amount|revenue|fare|charges|mpg|duration|temperature)(?:$|_| )",
@@ -180,14 +181,8 @@ def _column(value: Value | None) -> str:
         elif isinstance(value, Made) and value.call.method == "pop" and value.call.args:
             name = text(value.call.args[0]) or ""
             return name if _AMOUNT.search(name) else ""
-        elif (
-            isinstance(value, Element)
-            and isinstance(value.of, Made)
-            and value.of.call.name.endswith("train_test_split")
-        ):
-            place = value.key.value if isinstance(value.key, Const) else None
-            split = value.of.call
-            value = split.args[place // 2] if isinstance(place, int) and place // 2 < len(split.args) else None
+        elif whole := cut_from(value):
+            value = whole
         elif isinstance(value, Element) and isinstance(value.key, Cut):
             value = value.of
         elif isinstance(value, Element):

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Const, Element, Items, Made, Value, number
+from stethoscope.pasted.scripts.splits import cut_from
+from stethoscope.pasted.scripts.values import Call, Items, Made, Value, number
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -52,11 +53,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _padding(value: Value | None) -> Call | None:
     """The padding that a value comes straight from."""
-    while isinstance(value, Element) and isinstance(value.key, Const) and isinstance(value.of, Made):
-        if not value.of.call.name.endswith("train_test_split") or not isinstance(value.key.value, int):
-            return None
-        place = value.key.value // 2
-        value = value.of.call.args[place] if place < len(value.of.call.args) else None
+    while whole := cut_from(value):
+        value = whole
     if isinstance(value, Made) and value.call.name.rpartition(".")[2] == "pad_sequences" and not value.call.spread:
         return value.call
     return None
